@@ -28,9 +28,11 @@
 #include "calibrate/fit/statistics.h"
 #include "language/configs/config_folders.h"
 #include "language/core/file_text.h"
+#include "language/core/stated.h"
 #include "language/core/streams.h"
 #include "language/core/visible_text.h"
 #include "language/questions.h"
+#include "language/scenario_text.h"
 #include "language/tables/bus_bandwidths.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
@@ -52,6 +54,7 @@ struct TracedRun {
 struct Runs {
   std::vector<language::Question> fitted, others;
   std::map<std::string, TracedRun> traces;  ///< by the run's origin
+  language::Node stack;                     ///< of all that are fitted, as a file says it: a base and what is over it
   std::size_t left_out = 0;                 ///< that cannot be forecast, or failed, or say nothing measured
   std::string first_left_out;
 };
@@ -104,8 +107,50 @@ void read_trace(language::Question& run, Runs& runs) {
   runs.traces.emplace(run.origin, TracedRun{log.shown, std::move(step)});
 }
 
+/// What a run says below `software`, as a file of `folder` says it: a base, and over it what the run says of its own.
+language::Node stack_of(const language::Question& run, const std::filesystem::path& folder) {
+  language::Node scenario = language::make_mapping(run.software.place);
+  scenario.entries.push_back({"software", run.software.place, run.software});
+  language::Node said = std::move(language::with_files_from(std::move(scenario), folder).entries.front().value);
+  language::Node stack = language::make_mapping(said.place);
+  if (said.find("base") == nullptr && said.find("include") == nullptr) {
+    const bool named = said.kind == language::Node::Kind::scalar;
+    stack.entries.push_back(
+        {"base", said.place, named ? said : language::make_scalar(run.scenario.software.name, said.place)});
+  }
+  for (language::Entry& entry : said.entries)
+    if (entry.key != "name" && entry.key != "source") stack.entries.push_back(std::move(entry));
+  std::ranges::stable_sort(stack.entries, {}, [](const language::Entry& entry) { return entry.key != "base"; });
+  return stack;
+}
+
+/// A stack as messages call it.
+std::string stack_name(const language::Node& stack) {
+  const language::Node* base = stack.find("base");
+  return stack.entries.size() == 1 && base != nullptr ? base->scalar : language::on_one_line(stack);
+}
+
+/// Why a run is not fitted to.
+std::string why_left_out(const language::Question& run) {
+  if (!run.error.empty()) return run.error.substr(0, run.error.find('\n'));
+  return run.scenario.measured.outcome == RunOutcome::ran ? "nothing measured" : "it failed, says measured.outcome";
+}
+
+/// The one stack of all runs that are fitted.
+language::Node one_stack(const std::vector<language::Question>& runs, const std::filesystem::path& folder) {
+  std::map<std::string, std::size_t> stacks;
+  for (const language::Question& run : runs) ++stacks[stack_name(stack_of(run, folder))];
+  if (stacks.size() > 1) {
+    std::string found;
+    for (const auto& [name, count] : stacks) found += fmt::format("{}{} ({})", found.empty() ? "" : ", ", name, count);
+    throw InputError("--runs", "found runs of several stacks: " + found + "; fit the runs of one at a time");
+  }
+  return stack_of(runs.front(), folder);
+}
+
+/// `folder`: where the file that is written will stand.
 Runs read_runs(const std::vector<std::string>& paths, const std::vector<std::string>& settings,
-               language::Library& library) {
+               const std::filesystem::path& folder, language::Library& library) {
   Runs runs;
   for (language::Question& question : language::read_questions(paths, settings, library)) {
     const schedules::Measured& measured = question.scenario.measured;
@@ -114,20 +159,14 @@ Runs read_runs(const std::vector<std::string>& paths, const std::vector<std::str
       runs.fitted.push_back(std::move(question));
       continue;
     }
-    if (runs.left_out++ == 0)
-      runs.first_left_out = question.name + ": " + (question.error.empty() ? "nothing measured" : question.error);
+    if (runs.left_out++ == 0) runs.first_left_out = language::visible(question.name + ": " + why_left_out(question));
   }
   if (runs.fitted.empty())
     throw InputError(paths.front(),
                      "no run there can be forecast and says measured.step_time, measured.trace or "
-                     "measured.peak_memory");
-  std::map<std::string, std::size_t> stacks;
-  for (const language::Question& question : runs.fitted) ++stacks[question.scenario.software.name];
-  if (stacks.size() > 1) {
-    std::string found;
-    for (const auto& [name, count] : stacks) found += fmt::format("{}{} ({})", found.empty() ? "" : ", ", name, count);
-    throw InputError("--runs", "found runs of several stacks: " + found + "; fit the runs of one at a time");
-  }
+                     "measured.peak_memory; the first, " +
+                         runs.first_left_out);
+  runs.stack = one_stack(runs.fitted, folder);
   return runs;
 }
 
@@ -162,9 +201,19 @@ std::string comment(const calibrate::ProfileConstant& c) {
   return "95 %: " + constant_text(c.unit, c.estimate.low) + " to " + constant_text(c.unit, c.estimate.high);
 }
 
-/// A file for `software:`, over the stack that the runs name.
-std::string software_yaml(const RunFit& fit, const std::string& stack, const std::string& source) {
-  std::string out = fmt::format("name: {}-fitted\nbase: {}\n", stack, stack), shares;
+bool fitted(const RunFit& fit, std::string_view key) {
+  const auto found = std::ranges::find(fit.constants, key, &calibrate::ProfileConstant::key);
+  return found != fit.constants.end() && found->estimate.identified;
+}
+
+/// A file for `software:`, over what the runs `said` of their stack, which is called `stack`.
+std::string software_yaml(const RunFit& fit, const std::string& stack, language::Node said, const std::string& source) {
+  language::Node transport = language::make_mapping(said.place);
+  std::erase_if(said.entries, [&](const language::Entry& entry) {
+    if (entry.key == "transport") transport = entry.value;
+    return entry.key == "transport" || fitted(fit, entry.key);
+  });
+  std::string out = "name: " + language::quoted(stack + "-fitted") + "\n" + language::yaml_text(said), shares;
   for (const calibrate::ProfileConstant& c : fit.constants) {
     if (c.key.starts_with("network")) {
       shares += fmt::format("# {}: {}  ({})\n", c.key, constant_text(c.unit, c.estimate.value), comment(c));
@@ -179,7 +228,14 @@ std::string software_yaml(const RunFit& fit, const std::string& stack, const std
     std::string list;
     for (const collectives::ShareOverNodes& each : fit.network_shares)
       list += fmt::format("{}{:.4f} at {}", list.empty() ? "" : ", ", each.share, each.nodes);
-    out += "transport:\n  network_shares: [" + list + "]\n";
+    std::erase_if(transport.entries, [](const language::Entry& entry) { return entry.key == "network_shares"; });
+    transport.entries.push_back(
+        {"network_shares", transport.place, language::make_list("[" + list + "]", transport.place)});
+  }
+  if (!transport.entries.empty()) {
+    language::Node block = language::make_mapping(transport.place);
+    block.entries.push_back({"transport", transport.place, std::move(transport)});
+    out += language::yaml_text(block);
   }
   return out + "source: >-\n  " + source + "\n";
 }
@@ -253,11 +309,15 @@ std::string tried_on(const RunFit& fit, std::vector<language::Question> others) 
 int fit_to_runs(const std::vector<std::string>& paths, const boost::program_options::variables_map& values) {
   language::Library library(language::config_folders());
   const auto output = word(values, "output");
-  Runs runs = read_runs(paths, values["set"].as<std::vector<std::string>>(), library);
+  Runs runs = read_runs(paths, values["set"].as<std::vector<std::string>>(),
+                        std::filesystem::path(output).parent_path(), library);
   std::vector<std::filesystem::path> inputs = library.files();
+  for (const std::string& path : paths) inputs.emplace_back(language::input_named(path));
   for (const auto* questions : {&runs.fitted, &runs.others})
-    for (const language::Question& run : *questions)
+    for (const language::Question& run : *questions) {
+      if (inputs.empty() || inputs.back() != run.file) inputs.push_back(run.file);
       if (!run.scenario.measured.trace.empty()) inputs.emplace_back(run.scenario.measured.trace);
+    }
   const std::string network_file = word(values, "network");
   if (!network_file.empty()) inputs.emplace_back(language::input_named(network_file));
   check_outputs(std::array{named_output(output)}, inputs);
@@ -273,23 +333,26 @@ int fit_to_runs(const std::vector<std::string>& paths, const boost::program_opti
                                   first.cluster, first.software.transport);
   }
   std::vector<std::optional<Time>> compute;
+  std::vector<std::string> profiled;
   for (const language::Question& run : runs.fitted) {
+    for (const language::ProfiledKey& each : run.profiled) profiled.push_back(each.key);
     const auto traced = runs.traces.find(run.origin);
     compute.push_back(traced == runs.traces.end() ? std::nullopt : std::optional(compute_of(traced->second.step)));
   }
-  const RunFit fit = said_meanwhile(fmt::format("fitting to {} runs", runs.fitted.size()),
-                                    [&] { return calibrate::fit_runs(scenarios(runs.fitted), network, compute); });
+  const RunFit fit = said_meanwhile(fmt::format("fitting to {} runs", runs.fitted.size()), [&] {
+    return calibrate::fit_runs(scenarios(runs.fitted), network, compute, profiled);
+  });
 
-  const std::string stack = runs.fitted.front().scenario.software.name;
   std::string names;
   for (const std::string& path : paths)
     names += (names.empty() ? "" : ", ") + language::visible(language::shown_path(path));
   const std::string source = fmt::format(
       "Fitted by stepcast fit --runs to {} runs of {}{}{}. Each constant's interval is beside it; runs and errors "
       "below.",
-      fit.runs.size(), names, rows > 0 ? fmt::format(", chosen with seed {}", values["seed"].as<std::uint32_t>()) : "",
+      fit.runs.size(), names,
+      !runs.others.empty() ? fmt::format(", chosen with seed {}", values["seed"].as<std::uint32_t>()) : "",
       network_file.empty() ? "" : " and the network's bus bandwidths in " + language::visible(network_file));
-  std::string text = software_yaml(fit, stack, source);
+  std::string text = software_yaml(fit, runs.fitted.front().scenario.software.name, runs.stack, source);
   text += fmt::format("# step: {}; by a fit without the run: {}\n",
                       errors_text(errors_of(fit.runs, &FittedRun::predicted_s, &FittedRun::measured_s)),
                       errors_text(errors_of(fit.runs, &FittedRun::held_out_s, &FittedRun::measured_s)));
@@ -297,8 +360,7 @@ int fit_to_runs(const std::vector<std::string>& paths, const boost::program_opti
                       errors_text(errors_of(fit.runs, &FittedRun::predicted_bytes, &FittedRun::measured_bytes)),
                       errors_text(errors_of(fit.runs, &FittedRun::held_out_bytes, &FittedRun::measured_bytes)));
   if (runs.left_out > 0)
-    text += fmt::format("# {} rows are not used; the first, {}\n", runs.left_out,
-                        language::visible(runs.first_left_out.substr(0, runs.first_left_out.find('\n'))));
+    text += fmt::format("# {} rows are not used; the first, {}\n", runs.left_out, runs.first_left_out);
   if (!runs.others.empty()) text += tried_on(fit, std::move(runs.others));
   write_output(output, text + fitted_runs(fit) + traced_runs(fit, runs));
   return kDone;

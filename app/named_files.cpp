@@ -47,8 +47,10 @@ void check_folder(const fs::path& file) {
   if (language::descriptor_named(file)) return;
   const fs::path folder = language::end_of_links(file).parent_path();
   std::error_code error;
-  if (folder.empty() || fs::status(folder, error).type() != fs::file_type::not_found) return;
-  cannot_write(file, ENOENT);
+  if (folder.empty()) return;
+  const fs::file_type type = fs::status(folder, error).type();
+  if (type == fs::file_type::not_found) cannot_write(file, ENOENT);
+  if (type == fs::file_type::regular) cannot_write(file, ENOTDIR);
 }
 
 }  // namespace

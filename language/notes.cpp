@@ -119,21 +119,17 @@ bool has(const Node& mapping, std::string_view path) {
 }
 
 /// Keys of the scenario's own whose constants the profile replaces. Throws InputError for one behind --set.
-void note_profile(const Node& tree, Library& library, std::vector<Note>& out) {
-  const Node* written = tree.find("profile");
-  if (written == nullptr) return;
-  const Node profile = library.expand_block(*written, profile_schema(), "profile");
+void note_profile(const Node& tree, const Scenario& scenario, Library& library, std::vector<Note>& out) {
+  if (tree.find("profile") == nullptr) return;
   const auto replaced = [&](const std::string& path, const std::string& instead, const Place& place) {
     if (place.line == 0 && place.file.starts_with("--set "))
       fail(place, path, "changes nothing beside a profile, which has its own, expected " + instead);
     out.push_back({path, "changes nothing: the profile has its own, " + instead});
   };
   const Node* software = tree.find("software");
-  const Node* measured = profile.find("software");
-  if (software != nullptr && measured != nullptr && software->kind == Node::Kind::mapping)
-    each_value(*software, "", [&](const std::string& path, const Node& value) {
-      if (has(*measured, path)) replaced("software." + path, "profile.software." + path, value.place);
-    });
+  for (const ProfiledKey& each : profiled_keys(tree, scenario, library))
+    if (software != nullptr && software->kind == Node::Kind::mapping && has(*software, each.key))
+      replaced("software." + each.key, each.instead, locate(*software, each.key));
   const Node* gpu = &tree;
   for (const char* key : {"cluster", "node", "gpu"})
     if (gpu != nullptr) gpu = gpu->find(key);
@@ -144,6 +140,26 @@ void note_profile(const Node& tree, Library& library, std::vector<Note>& out) {
 }
 
 }  // namespace
+
+std::vector<ProfiledKey> profiled_keys(const Node& tree, const Scenario& scenario, Library& library) {
+  std::vector<ProfiledKey> out;
+  const Node* written = tree.find("profile");
+  if (written == nullptr) return out;
+  const Node profile = library.expand_block(*written, profile_schema(), "profile");
+  if (const Node* software = profile.find("software"))
+    each_value(*software, "", [&](const std::string& path, const Node&) {
+      out.push_back({path, "profile.software." + path});
+    });
+  const Node* kernels = profile.find("kernels");
+  const std::string_view maker = schedules::kKernelMakers[static_cast<std::size_t>(scenario.software.elementwise_by)];
+  for (std::size_t i = 0; kernels != nullptr && i < kernels->items.size(); ++i) {
+    const Node *by = kernels->items[i].find("by"), &item = kernels->items[i];
+    for (const Entry& entry : item.entries)
+      if (by != nullptr && by->scalar == maker && entry.key.starts_with("host_per_"))
+        out.push_back({entry.key, "profile.kernels[" + std::to_string(i) + "]." + entry.key});
+  }
+  return out;
+}
 
 std::vector<Note> notes_on_defaults(const Node& tree, const Scenario& scenario, Library& library) {
   std::vector<Note> out;
@@ -157,7 +173,7 @@ std::vector<Note> notes_on_defaults(const Node& tree, const Scenario& scenario, 
     out.push_back(
         {"training.precision", std::string(name(scenario.training.precision)) +
                                    (scenario.model.precision ? ", as model.precision says" : ", as none is said")});
-  note_profile(tree, library, out);
+  note_profile(tree, scenario, library, out);
   return out;
 }
 

@@ -72,6 +72,7 @@ void fill(Question& question, const Node& tree, Library& library, const MoreChec
 void add_notes(Question& question, const Node& tree, Library& library) {
   if (question.refused) return;
   question.said = said_plan_keys(tree);
+  question.profiled = profiled_keys(tree, question.scenario, library);
   question.notes = notes_on_defaults(tree, question.scenario, library);
   std::ranges::move(schedules::notes(question.scenario), std::back_inserter(question.notes));
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "language/core/library.h"
+#include "language/notes.h"
 #include "language/plan_keys.h"
 #include "scenario/problem.h"
 #include "scenario/scenario.h"
@@ -24,6 +25,8 @@ struct Question {
   bool among_others = false;
   bool of_table = false;  ///< a row
   std::string source;
+  Node software{};  ///< what its files, its row and the settings say below that key; `nothing`: nothing
+  std::vector<ProfiledKey> profiled{};   ///< what of that its profile has, where `error` is empty
   schedules::Scenario scenario;          ///< can run where `error` is empty
   std::string error;                     ///< why it cannot; one line for each problem, fit for a terminal
   bool refused = false;                  ///< it is read, but its plan contradicts itself or the cluster

@@ -39,6 +39,7 @@ struct Reading {
 /// Fills `scenario` and what describes it; what is wrong goes to `error`.
 void finish(Question& question, Node tree, const Reading& how) {
   set(tree, how.settings, how.library);
+  if (const Node* software = tree.find("software")) question.software = *software;
   fill(question, tree, how.library, how.more);
   add_notes(question, tree, how.library);
 }

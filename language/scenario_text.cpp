@@ -119,6 +119,8 @@ class TextWriter {
 
 }  // namespace
 
+std::string yaml_text(const Node& mapping) { return TextWriter().text(mapping); }
+
 Node scenario_tree(const std::filesystem::path& file, std::span<const std::vector<std::string>> layers,
                    Library& library) {
   const Schema& schema = scenario_schema();
@@ -144,7 +146,7 @@ Node with_files_from(Node tree, const std::filesystem::path& folder) {
 
 std::string scenario_text(const std::filesystem::path& file, std::span<const std::vector<std::string>> layers,
                           Library& library, const std::filesystem::path& folder) {
-  return TextWriter().text(with_files_from(scenario_tree(file, layers, library), folder));
+  return yaml_text(with_files_from(scenario_tree(file, layers, library), folder));
 }
 
 }  // namespace stepcast::language

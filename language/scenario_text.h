@@ -12,6 +12,9 @@ namespace stepcast::language {
 /// A word as YAML writes it: in quotes where it is not plain.
 std::string quoted(const std::string& word);
 
+/// A mapping as YAML, a line for each value.
+std::string yaml_text(const Node& mapping);
+
 /// A scenario file with what it is based on and includes, and with the settings laid over it, layer by layer
 /// ("key=value" as behind --set). What was measured of the file's own plan, and where that is from, is left out. Throws
 /// InputError.

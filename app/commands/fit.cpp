@@ -163,6 +163,9 @@ int fit(const std::vector<std::string>& words) {
     return fit_transport_to_logs(files, *values);
   }
   const bool curves = language::is_curve_table(table.text, language::shown_path(table.path));
+  if (!curves && table.text.substr(0, table.text.find('\n')).find("measured.") != std::string::npos)
+    throw InputError(language::shown_path(table.path),
+                     "found a runs table, expected a table of multiplies or curves; --runs fits a stack to runs");
   const std::string kind = curves ? "a table of curves" : "a table of multiplies";
   refuse_with(*values, kind, {"nodes", "gpus", "allocation", "gpus-per-process", "op", "set"});
   if (curves)

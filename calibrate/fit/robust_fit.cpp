@@ -289,7 +289,12 @@ RobustFit fit_robust(std::span<const double> measured, std::span<const std::size
         if (!fit.constants[i].identified) start[i] = problem.values[i];
       from.push_back(std::move(start));
     }
-    for (std::vector<double>& start : from) start = tried(problem, told, std::move(start));
+    for (std::vector<double>& start : from) {
+      std::vector<std::size_t> open;  // what a start says of a constant is what it is for
+      for (const std::size_t i : told)
+        if (start[i] == problem.values[i]) open.push_back(i);
+      start = tried(problem, open, std::move(start));
+    }
     problem.error_size = scatter.size;
     problem.values = minimized(problem, from);
     if (problem.some_known()) {
@@ -309,6 +314,7 @@ RobustFit fit_robust(std::span<const double> measured, std::span<const std::size
         again = true;
       }
     }
+    if (again) continue;  // a constant that nothing tells counts for no degree of freedom
     const double error_variance = variance(problem, problem.values);
     const double width = boost::math::quantile(
         boost::math::students_t(

@@ -60,13 +60,14 @@ using PredictSample = std::function<double(const std::vector<double>& constants,
 /// Robust least squares on log time: squares of log(predicted / measured) up to `scatter`, less beyond (Huber, Robust
 /// Statistics, 1981, ch. 7), and of what each constant is away from what was known of it, by Levenberg and Marquardt
 /// (Eigen) on the logit of where each constant lies between its bounds. `starts` are places to start from besides the
-/// constants' own; the best end is kept. Intervals: Student's t times the square root of Huber's covariance (eq.
-/// 7.6.6), with what was known. A constant that no sample feels, or whose interval covers most of its bounds
-/// (logarithmic: a factor of `told_within`; where its `width` is known: is hardly smaller than without the samples), is
-/// not identified: it keeps its start and the others are fitted again without it. With fewer samples than constants of
-/// no known width and two more, none of these is. Held out errors: 5 folds,
-/// whole `groups` in each (one number a sample: those of one shape stay together), dealt in order of first appearance.
-/// Deterministic. Samples x constants predictions for each of some ten iterations and each start.
+/// constants' own; of a constant that one puts elsewhere no value is tried first there. The best end is kept.
+/// Intervals: Student's t times the square root of Huber's covariance (eq. 7.6.6), with what was known. A constant that
+/// no sample feels, or whose interval covers most of its bounds (logarithmic: a factor of `told_within`; where its
+/// `width` is known: is hardly smaller than without the samples), is not identified: it keeps its start and the others
+/// are fitted again without it. With fewer samples than constants of no known width and two more, none of these is.
+/// Held out errors: 5 folds, whole `groups` in each (one number a sample: those of one shape stay together), dealt in
+/// order of first appearance. Deterministic. Samples x constants predictions for each of some ten iterations and each
+/// start.
 RobustFit fit_robust(std::span<const double> measured, std::span<const std::size_t> groups,
                      std::span<const Free> constants, const PredictSample& predict,
                      std::span<const std::vector<double>> starts = {}, Scatter scatter = {});

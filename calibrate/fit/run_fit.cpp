@@ -116,32 +116,39 @@ Free free_of(const StackConstant& c, const Software& software) {
 /// most that a run has; or what was measured, times one number.
 struct NetworkModel {
   std::vector<ShareOverNodes> measured;
+  collectives::Transport of_stack;
   std::uint32_t most_nodes = 0;
+
+  /// What the stack's file says.
+  double start_over(std::uint32_t nodes) const {
+    return std::min(collectives::network_share_over(of_stack, nodes), 0.999);
+  }
 
   std::vector<Free> constants() const {
     constexpr double kLeast = 0.02, kMost = 1.001;
     if (most_nodes < 2) return {};
     if (!measured.empty()) return {{"network", 0.1, 10, 1, true, kToldWithin, kNetworkWidth, {0.5, 1, 2, 3}}};
-    std::vector<Free> ends{{"network over 2 nodes", kLeast, kMost, 0.999, true, kToldWithin}};
+    std::vector<Free> ends{{"network over 2 nodes", kLeast, kMost, start_over(2), true, kToldWithin}};
     if (most_nodes > 2)
-      ends.push_back(
-          {"network over " + std::to_string(most_nodes) + " nodes", kLeast, kMost, 0.999, true, kToldWithin});
+      ends.push_back({"network over " + std::to_string(most_nodes) + " nodes", kLeast, kMost, start_over(most_nodes),
+                      true, kToldWithin});
     return ends;
   }
 
   /// The least clusters whose sends between stages wait: as large as one of these.
-  static Free least_waiting(std::span<const Scenario> runs) {
+  static Free least_waiting(const Software& stack, std::span<const Scenario> runs) {
     std::set<double> nodes;
     for (const Scenario& s : runs)
       if (s.parallelism.pipeline > 1 && nodes_filled(s.cluster) > 1) nodes.insert(nodes_filled(s.cluster));
     Free free{"send_delay_nodes", 1, 1e6, nodes.empty() ? 2 : *nodes.rbegin()};
+    if (stack.send_delay > Time{}) free.start = stack.send_delay_nodes;
     free.tried.assign(nodes.rbegin(), nodes.rend());
     free.whole = true;
     return free;
   }
 
   std::vector<ShareOverNodes> shares(std::span<const double> values) const {
-    if (values.empty()) return {};
+    if (values.empty()) return measured;  // no run is on two nodes
     std::vector<ShareOverNodes> out = measured;
     if (measured.empty()) {
       out = {{2, std::min(values.front(), 1.0)}};
@@ -186,11 +193,19 @@ struct StepSample {
   }
 };
 
+/// Sets all but those that the runs' profile has.
+template <std::size_t count>
+void set_constants(const std::array<StackConstant, count>& of, const std::vector<double>& values,
+                   std::span<const std::string> profiled, Software& software) {
+  for (std::size_t c = 0; c < count; ++c)
+    if (std::ranges::find(profiled, of[c].key) == profiled.end()) of[c].set(software, values[c]);
+}
+
 /// Forecasts of all runs under the constants asked for last.
 class StepTimes {
  public:
-  StepTimes(std::vector<Scenario> runs, NetworkModel network)
-      : runs_(std::move(runs)), network_(std::move(network)), seconds_(runs_.size()) {}
+  StepTimes(std::vector<Scenario> runs, NetworkModel network, std::span<const std::string> profiled)
+      : runs_(std::move(runs)), network_(std::move(network)), profiled_(profiled), seconds_(runs_.size()) {}
 
   const StepSeconds& at(const std::vector<double>& constants, std::size_t run) {
     if (constants != constants_) {
@@ -204,7 +219,7 @@ class StepTimes {
  private:
   StepSeconds forecast(std::size_t i, workload::Machines& machines) const {
     Scenario s = runs_[i];
-    for (std::size_t c = 0; c < of_time().size(); ++c) of_time()[c].set(s.software, constants_[c]);
+    set_constants(of_time(), constants_, profiled_, s.software);
     s.software.send_delay_nodes = static_cast<std::uint32_t>(constants_[kLeastWaiting]);
     if (constants_.size() > kNetwork)
       s.software.transport.network_shares = network_.shares(std::span(constants_).subspan(kNetwork));
@@ -213,6 +228,7 @@ class StepTimes {
 
   const std::vector<Scenario> runs_;
   const NetworkModel network_;
+  const std::span<const std::string> profiled_;
   std::vector<double> constants_;
   std::vector<StepSeconds> seconds_;
 };
@@ -230,10 +246,25 @@ std::vector<std::size_t> each_alone(std::size_t count) {
   return groups;
 }
 
+/// An estimate as a stack holds it. A fit's open bounds lie a little beyond what a stack may say.
+Estimate held(Estimate estimate, const std::function<double(double)>& held) {
+  for (double* each : {&estimate.value, &estimate.low, &estimate.high}) *each = held(*each);
+  return estimate;
+}
+
 template <std::size_t count>
-void put_constants(const std::array<StackConstant, count>& of, const RobustFit& fit, RunFit& out) {
-  for (std::size_t c = 0; c < count; ++c)
-    out.constants.push_back({std::string(of[c].key), of[c].unit, fit.constants[c]});
+void put_constants(const std::array<StackConstant, count>& of, const RobustFit& fit,
+                   std::span<const std::string> profiled, RunFit& out) {
+  for (std::size_t c = 0; c < count; ++c) {
+    const auto by_stack = [&](double value) {
+      Software stack;
+      of[c].set(stack, value);
+      return of[c].get(stack);
+    };
+    out.constants.push_back({std::string(of[c].key), of[c].unit, held(fit.constants[c], by_stack)});
+    if (std::ranges::find(profiled, of[c].key) != profiled.end())
+      out.constants.back().estimate.why = "the runs' profile has it";
+  }
 }
 
 /// What is known of the runs' steps; `run` counts those that have a step time.
@@ -261,19 +292,49 @@ std::vector<StepSample> samples_of(std::span<const Scenario> runs,
 std::vector<Free> free_constants(const Software& stack, std::span<const Scenario> timed, const NetworkModel& network) {
   std::vector<Free> free;
   for (const StackConstant& c : of_time()) free.push_back(free_of(c, stack));
-  free.push_back(NetworkModel::least_waiting(timed));
+  free.push_back(NetworkModel::least_waiting(stack, timed));
   const std::vector<Free> of_network = network.constants();
   free.insert(free.end(), of_network.begin(), of_network.end());
   return free;
 }
 
+/// Whether all runs are of one plan, whose step is as long whatever of it is slow: no constants tell them apart.
+bool one_plan(StepTimes& times, std::size_t runs, const std::vector<std::vector<double>>& places) {
+  return std::ranges::all_of(places, [&](const std::vector<double>& constants) {
+    const StepSeconds first = times.at(constants, 0);
+    for (std::size_t run = 1; run < runs; ++run)
+      if (times.at(constants, run).whole != first.whole) return false;
+    return true;
+  });
+}
+
+std::vector<double> starts_of(std::span<const Free> free) {
+  std::vector<double> starts;
+  for (const Free& each : free) starts.push_back(each.start);
+  return starts;
+}
+
+/// A fit that leaves all constants as they are, because all runs are of one plan.
+RobustFit of_one_plan(std::span<const Free> free, std::span<const double> measured, const PredictSample& predict) {
+  RobustFit fit;
+  for (const Free& each : free)
+    fit.constants.push_back({each.name, each.start, each.start, each.start, false, "all runs are of one plan"});
+  const std::vector<double> constants = starts_of(free);
+  for (std::size_t i = 0; i < measured.size(); ++i) fit.errors.push_back(predict(constants, i) / measured[i] - 1);
+  fit.held_out = fit.errors;
+  return fit;
+}
+
 /// What was fitted of a step's time, as constants and as the network's shares.
-void put_times(const NetworkModel& network, std::span<const Free> free, const RobustFit& fit, RunFit& out) {
-  put_constants(of_time(), fit, out);
+void put_times(const NetworkModel& network, std::span<const Free> free, const RobustFit& fit,
+               std::span<const std::string> profiled, RunFit& out) {
+  put_constants(of_time(), fit, profiled, out);
   if (out.constants.back().estimate.identified)  // send_delay
     out.constants.push_back({free[kLeastWaiting].name, ConstantUnit::whole, fit.constants[kLeastWaiting]});
   for (std::size_t c = kNetwork; c < free.size(); ++c)
-    out.constants.push_back({free[c].name, ConstantUnit::number, fit.constants[c]});
+    out.constants.push_back({free[c].name, ConstantUnit::number, held(fit.constants[c], [&](double value) {
+                               return network.measured.empty() ? std::min(value, 1.0) : value;
+                             })});
   const std::vector<double> values = fit.values();
   const auto told = [](const Estimate& each) { return each.identified; };
   if (!network.measured.empty() ||
@@ -282,7 +343,8 @@ void put_times(const NetworkModel& network, std::span<const Free> free, const Ro
 }
 
 void fit_times(std::span<const Scenario> runs, const NetworkModel& network,
-               std::span<const std::optional<Time>> traced_compute, RunFit& out) {
+               std::span<const std::optional<Time>> traced_compute, std::span<const std::string> profiled,
+               RunFit& out) {
   std::vector<FittedRun*> timed;
   std::vector<Scenario> scenarios;
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -300,18 +362,18 @@ void fit_times(std::span<const Scenario> runs, const NetworkModel& network,
   const std::vector<Free> free = free_constants(runs.front().software, scenarios, network);
 
   // From far off no run feels its host.
-  std::vector<double> slow_host;
-  for (const Free& each : free) slow_host.push_back(each.start);
+  std::vector<double> slow_host = starts_of(free);
   slow_host[1] = 80e-6;
   const std::vector<std::vector<double>> starts{slow_host};
-  StepTimes times(std::move(scenarios), network);
-  const RobustFit fit = fit_robust(
-      measured, groups, free,
-      [&](const std::vector<double>& constants, std::size_t i) {
-        return samples[i].predicted(times.at(constants, samples[i].run));
-      },
-      starts, kScatter);
-  put_times(network, free, fit, out);
+  StepTimes times(std::move(scenarios), network, profiled);
+  const PredictSample predict = [&](const std::vector<double>& constants, std::size_t i) {
+    return samples[i].predicted(times.at(constants, samples[i].run));
+  };
+  const bool traced = std::ranges::any_of(samples, [](const StepSample& s) { return s.of != StepSample::Of::whole; });
+  const bool alike = !traced && !samples.empty() && one_plan(times, timed.size(), {starts_of(free), slow_host});
+  const RobustFit fit =
+      alike ? of_one_plan(free, measured, predict) : fit_robust(measured, groups, free, predict, starts, kScatter);
+  put_times(network, free, fit, profiled, out);
   for (std::size_t i = 0; i < samples.size(); ++i) {
     FittedRun& run = *timed[samples[i].run];
     run.measured_s = measured[i];
@@ -320,7 +382,7 @@ void fit_times(std::span<const Scenario> runs, const NetworkModel& network,
   }
 }
 
-void fit_memory(std::span<const Scenario> runs, RunFit& out) {
+void fit_memory(std::span<const Scenario> runs, std::span<const std::string> profiled, RunFit& out) {
   std::vector<std::size_t> with_memory;
   std::vector<double> measured;
   for (std::size_t i = 0; i < runs.size(); ++i)
@@ -331,13 +393,17 @@ void fit_memory(std::span<const Scenario> runs, RunFit& out) {
   std::vector<Free> free;
   for (const StackConstant& c : of_memory()) free.push_back(free_of(c, runs.front().software));
   workload::Machines machines;
+  const PredictSample predict = [&](const std::vector<double>& constants, std::size_t i) {
+    Scenario s = runs[with_memory[i]];
+    set_constants(of_memory(), constants, profiled, s.software);
+    return bytes_of(s, machines);
+  };
+  bool alike = !measured.empty();
+  for (std::size_t i = 1; i < measured.size(); ++i)
+    alike = alike && predict(starts_of(free), i) == predict(starts_of(free), 0);
   const RobustFit fit =
-      fit_robust(measured, each_alone(measured.size()), free, [&](const std::vector<double>& constants, std::size_t i) {
-        Scenario s = runs[with_memory[i]];
-        for (std::size_t c = 0; c < of_memory().size(); ++c) of_memory()[c].set(s.software, constants[c]);
-        return bytes_of(s, machines);
-      });
-  put_constants(of_memory(), fit, out);
+      alike ? of_one_plan(free, measured, predict) : fit_robust(measured, each_alone(measured.size()), free, predict);
+  put_constants(of_memory(), fit, profiled, out);
   for (std::size_t i = 0; i < with_memory.size(); ++i) {
     FittedRun& run = out.runs[with_memory[i]];
     run.measured_bytes = measured[i];
@@ -349,15 +415,15 @@ void fit_memory(std::span<const Scenario> runs, RunFit& out) {
 }  // namespace
 
 RunFit fit_runs(std::span<const Scenario> runs, std::span<const ShareOverNodes> network,
-                std::span<const std::optional<Time>> traced_compute) {
+                std::span<const std::optional<Time>> traced_compute, std::span<const std::string> profiled) {
   RunFit out;
-  NetworkModel model{{network.begin(), network.end()}, 0};
+  NetworkModel model{{network.begin(), network.end()}, runs.front().software.transport, 0};
   for (const Scenario& run : runs) {
     out.runs.push_back({run.name, {}, {}});
     model.most_nodes = std::max(model.most_nodes, nodes_filled(run.cluster));
   }
-  fit_times(runs, model, traced_compute, out);
-  fit_memory(runs, out);
+  fit_times(runs, model, traced_compute, profiled, out);
+  fit_memory(runs, profiled, out);
   return out;
 }
 

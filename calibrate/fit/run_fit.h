@@ -32,14 +32,16 @@ struct RunFit {
 /// step or peak memory: what kernels reach of their rates in a running step, what the host costs, what the network
 /// gives groups over many nodes and how long sends between stages wait on them, what activations take besides what
 /// backward needs, and the memory that nothing here counts. Robust (calibrate/fit/robust_fit.h): a run that was held up
-/// far beyond its forecast pulls little. A constant that the runs cannot tell stays as the stack has it. `network`:
+/// far beyond its forecast pulls little. A constant that the runs cannot tell stays as the stack has it: all of
+/// them where all runs are of one plan, measured again and again (of a step's time: and without a trace). `network`:
 /// shares that were measured (none: not); the runs then scale them alone. `traced_compute`: of each run what kernels
 /// took of its step, where a trace tells (empty: of none), at most the step. Such a run counts as two samples: its
 /// compute, and all else of its step, so that what it waits for is not taken for slow kernels. Traffic and waiting are
 /// not fitted apart, because in a trace a collective runs while it waits for other ranks. All runs must be of one
-/// stack. Forecasts all runs some hundred times.
+/// stack. `profiled`: keys below `software` that the runs' profile has, which stay as it has them. Forecasts all runs
+/// some hundred times.
 RunFit fit_runs(std::span<const schedules::Scenario> runs, std::span<const collectives::ShareOverNodes> network,
-                std::span<const std::optional<Time>> traced_compute = {});
+                std::span<const std::optional<Time>> traced_compute = {}, std::span<const std::string> profiled = {});
 
 /// The scenario under what was fitted.
 schedules::Scenario with(const RunFit& fit, schedules::Scenario scenario);

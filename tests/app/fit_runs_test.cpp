@@ -83,16 +83,53 @@ TEST_F(FitRuns, WritesASoftwareThatRunTakes) {
   EXPECT_LT(nlohmann::json::parse(run.out)["mape"].get<double>(), 0.02);
 }
 
+/// What runs say of their stack besides its file is in the file that is written, or that would not stand for them.
+TEST_F(FitRuns, WritesWhatTheRunsSayOfTheirStack) {
+  if (test::kSanitized) GTEST_SKIP() << "a fit's digits, not memory: checked in release";
+  fs::create_directories(file("runs"));
+  const std::string own = written("own.yaml", "base: megatron-core\nkernel_gap: 4 us\n");
+  const std::string runs = measured("--set software=" + own +
+                                    " --set software.transport.launch=9us --set software.elementwise_efficiency=0.5 "
+                                    "--set software.compute_share=0.8 --set software.host_per_kernel=40us");
+  const std::string site = file("runs/site.yaml");
+  const Outcome fit = run_program("fit --runs " + runs + " --output " + site + " --set software=" + own +
+                                  " --set software.source=told --set software.name=mine" +
+                                  " --set software.transport.launch=9us --set software.elementwise_efficiency=0.5");
+  ASSERT_EQ(fit.status, 0) << fit.err;
+  EXPECT_THAT(read_text(site), HasSubstr("base: \"../own.yaml\"\nelementwise_efficiency: 0.5\ncompute_share: "));
+  EXPECT_THAT(read_text(site), HasSubstr("\ntransport:\n  launch: 9us\n"));
+  const Outcome run = run_program("validate " + runs + " --set software=" + site + " --format json");
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_LT(nlohmann::json::parse(run.out)["mape"].get<double>(), 0.02);
+}
+
 TEST_F(FitRuns, SaysWhatItCannotFit) {
   const Outcome none = run_program("fit --runs scenarios/t5-11b.yaml");
   EXPECT_EQ(none.status, 2);
   EXPECT_THAT(
       none.err,
-      HasSubstr("no run there can be forecast and says measured.step_time, measured.trace or measured.peak_memory"));
+      HasSubstr("no run there can be forecast and says measured.step_time, measured.trace or measured.peak_memory; the "
+                "first, T5-11B, encoder and decoder over four stages: nothing measured"));
   const Outcome several =
       run_program("fit --runs scenarios/published/mosaic_llm_foundry.csv scenarios/published/megatron_sc21.csv");
   EXPECT_EQ(several.status, 2);
   EXPECT_THAT(several.err, HasSubstr("found runs of several stacks: "));
+  const Outcome unlike = run_program("fit --runs " + written("unlike.csv",
+                                                             "name,cluster.node,model,training.global_batch,training."
+                                                             "micro_batch,training.sequence,parallelism.tensor,"
+                                                             "software.base,software.kernel_gap,measured.step_time\n"
+                                                             "a,dgx-h100,llama2-7b,8,1,512,8,nemo,,1 s\n"
+                                                             "b,dgx-h100,llama2-7b,8,1,512,8,nemo,9 us,1 s\n"));
+  EXPECT_EQ(unlike.status, 2);
+  EXPECT_THAT(unlike.err, HasSubstr("found runs of several stacks: nemo (1), {base: nemo, kernel_gap: 9 us} (1); fit"));
+  const Outcome forgotten = run_program("fit scenarios/published/korthikanti_2205_05198.csv");
+  EXPECT_EQ(forgotten.status, 2);
+  EXPECT_THAT(forgotten.err, HasSubstr("found a runs table, expected a table of multiplies or curves; --runs fits"));
+  const std::string own = written("own.csv", read_text(file("unlike.csv")));
+  const Outcome over = run_program("fit --runs " + own + " --set software=nemo --output " + own);
+  EXPECT_EQ(over.status, 2);
+  EXPECT_THAT(over.err, HasSubstr("own.csv', which is read as '"));
+  EXPECT_EQ(read_text(own), read_text(file("unlike.csv")));
   const Outcome both = run_program("fit --runs scenarios/quickstart.yaml --node dgx-h100");
   EXPECT_EQ(both.status, 2);
   EXPECT_THAT(both.err, HasSubstr("--node: found beside --runs"));

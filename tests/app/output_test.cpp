@@ -185,6 +185,8 @@ TEST_F(Output, AFolderThatIsNotThereIsSaidBeforeAnythingIsComputed) {
   EXPECT_EQ(said(at("none/a.svg")), "cannot write " + at("none/a.svg") + ": No such file or directory");
   fs::create_symlink("none/b", at("lost"));
   EXPECT_EQ(said(at("lost")), "cannot write " + at("lost") + ": No such file or directory");
+  std::ofstream(at("file")) << "no folder";
+  EXPECT_EQ(said(at("file/b")), "cannot write " + at("file/b") + ": Not a directory");
   for (const std::string& path : {at("a.svg"), std::string("a.svg"), std::string("-"), std::string()})
     EXPECT_EQ(said(path), "") << path;
 }

@@ -120,6 +120,25 @@ TEST(Transport, IsTheOneFittedOnTheClustersMachines) {
             fitted("nccl-pcie").ll.launch);
 }
 
+/// What a stack has from its base is its own too: nobody but Megatron-LM's kin pads a vocabulary to 128, and PyTorch's
+/// pipelines wait on the stream alone.
+TEST(Stacks, HaveOfTheirBaseWhatTheyDoThemselves) {
+  Library library = configs();
+  const auto stack = [&](const char* name) {
+    return read_software(library.expand_block(make_scalar(name, {}), software_schema(), ""), "nccl-h100", library);
+  };
+  for (const char* name : {"pytorch-fsdp2", "pytorch-ddp", "torchtitan", "huggingface-deepspeed"}) {
+    EXPECT_EQ(stack(name).vocabulary_multiple, 1) << name;
+    EXPECT_FALSE(stack(name).pipeline_sync) << name;
+  }
+  EXPECT_EQ(stack("nanotron").vocabulary_multiple, 1);
+  EXPECT_EQ(stack("pytorch-ddp-compiled").vocabulary_multiple, 8) << "its head is compiled; torchtitan's is not";
+  EXPECT_TRUE(stack("nanotron").pipeline_sync);
+  EXPECT_EQ(stack("megatron-core").vocabulary_multiple, 128);
+  for (const char* name : {"megatron-deepspeed", "megatron-deepspeed-bf16"})
+    EXPECT_EQ(stack(name).partition, schedules::Partition::transformer) << name;
+}
+
 TEST(Choices, WalkTheListsOfTheLibraries) {
   for (const schedules::PipelineSchedule* schedule : schedules::pipelines()) {
     EXPECT_EQ(small_with("pipeline: {schedule: " + std::string(schedule->name) + "}").pipeline.schedule,

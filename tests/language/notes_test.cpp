@@ -92,7 +92,8 @@ TEST(Notes, SayThatOneNodeHasNoUseForItsNetwork) {
 
 TEST(Notes, SayWhatAProfileReplaces) {
   const std::string profile = testing::TempDir() + "notes_profile.yaml";
-  std::ofstream(profile) << "gpu: a100-sxm4-80gb\nsoftware: {kernel_gap: 2 us}\n";
+  std::ofstream(profile) << "gpu: a100-sxm4-80gb\nsoftware: {kernel_gap: 2 us}\n"
+                         << "kernels: [{by: cudnn, attention: {forward: 0.7}}, {by: pytorch, host_per_kernel: 9 us}]\n";
   const std::string scenario = testing::TempDir() + "notes_scenario.yaml";
   std::ofstream(scenario) << "base: " << kQuickstart << "\nsoftware: {base: megatron-core, kernel_gap: 1 us}\n"
                           << "cluster: {node: {gpu: {step_share: 0.9}}}\n";
@@ -107,6 +108,11 @@ TEST(Notes, SayWhatAProfileReplaces) {
   EXPECT_EQ(notes({"profile=" + profile, "software.kernel_gap=1 us"}),
             "--set software.kernel_gap=1 us: software.kernel_gap: changes nothing beside a profile, which has its own, "
             "expected profile.software.kernel_gap");
+  EXPECT_EQ(
+      notes({"profile=" + profile, "software.elementwise_by=pytorch", "software.host_per_kernel=1 us"}),
+      "--set software.host_per_kernel=1 us: software.host_per_kernel: changes nothing beside a profile, which has "
+      "its own, expected profile.kernels[1].host_per_kernel");
+  EXPECT_FALSE(has(notes({"profile=" + profile, "software.host_per_kernel=1 us"}), "changes nothing"));
 }
 
 }  // namespace

@@ -83,6 +83,39 @@ TEST(RobustFit, AConstantThatNothingDependsOnKeepsItsStartAndSaysSo) {
   EXPECT_TRUE(fit.constants[0].identified);
 }
 
+// With three samples it makes the difference of Student's t of one degree of freedom and of two: 12.7 and 4.3.
+TEST(RobustFit, AConstantThatNothingDependsOnMakesNoIntervalWider) {
+  const std::vector<double> measured{1.01, 2.02, 2.97};
+  const std::vector<std::size_t> groups{0, 1, 2};
+  const auto interval = [&](bool idle) {
+    std::vector<Free> constants{{"slope", 0, 10, 1.5, false, 4, 1.0}};
+    if (idle) constants.push_back({"idle", 0, 1, 0.3, false, 4, 0.1});
+    const Estimate slope = fit_robust(measured, groups, constants, [](const std::vector<double>& c, std::size_t i) {
+                             return c[0] * static_cast<double>(i + 1);
+                           }).constants[0];
+    EXPECT_TRUE(slope.identified) << slope.why;
+    return slope.high - slope.low;
+  };
+  EXPECT_NEAR(interval(true) / interval(false), 1, 1e-3);
+}
+
+/// max(work, host): from a host that no sample feels nothing leads to the one that half of them wait for.
+TEST(RobustFit, StartsWhereItIsToldToAlsoForConstantsThatItTriesValuesOf) {
+  const auto predict = [](const std::vector<double>& c, std::size_t i) {
+    return std::max(static_cast<double>(i + 1), 10 * c[0]);
+  };
+  std::vector<double> measured;
+  for (std::size_t i = 0; i < 8; ++i) measured.push_back(predict({0.45}, i));
+  std::vector<std::size_t> groups(8);
+  std::iota(groups.begin(), groups.end(), std::size_t{0});
+  Free host{"host", 1e-3, 10, 0.01, true};
+  host.tried = {0.02, 10.0};
+  const std::vector<Free> constants{host};
+  const RobustFit fit = fit_robust(measured, groups, constants, predict, std::vector<std::vector<double>>{{1.0}},
+                                   {0.15, Beyond::logarithm_if_held_up});
+  EXPECT_NEAR(fit.constants[0].value, 0.45, 0.01);
+}
+
 TEST(RobustFit, OfTwoConstantsThatMakeUpForEachOtherOneIsNotTold) {
   const Line line(1, 0.02);
   const std::vector<Free> constants{

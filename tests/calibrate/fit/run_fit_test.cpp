@@ -90,6 +90,81 @@ TEST(RunFit, SaysWhatNoRunTells) {
   EXPECT_NEAR(fitted.software.compute_share, 0.8, 0.01);
 }
 
+/// Five runs, of which two wait for a host that takes eight times what the stack's file says.
+TEST(RunFit, FindsAHostThatFewRunsWaitFor) {
+  if (test::kSanitized) GTEST_SKIP() << "a fit's digits, not memory: checked in release";
+  std::vector<Scenario> few;
+  for (const std::size_t i : {0u, 3u, 6u, 9u, 10u}) few.push_back(runs()[i]);
+  const RunFit fit = fit_runs(measured(few, [](schedules::Software& s) { s.host_per_kernel = microseconds(40); }), {});
+  EXPECT_TRUE(estimate(fit, "host_per_kernel").identified) << estimate(fit, "host_per_kernel").why;
+  EXPECT_NEAR(estimate(fit, "host_per_kernel").value, 40e-6, 1e-6);
+}
+
+/// The stack's share of 0.88 is far from what these runs took: less than kernels take at their rates.
+TEST(RunFit, SaysNothingThatAStackMayNot) {
+  if (test::kSanitized) GTEST_SKIP() << "a fit's digits, not memory: checked in release";
+  std::vector<Scenario> fast = measured(runs(), [](schedules::Software&) {});
+  for (Scenario& s : fast) {
+    s.measured.step_time = Time{s.measured.step_time->value * 97 / 100};
+    s.software.compute_share = 0.88;
+  }
+  const RunFit fit = fit_runs(fast, {});
+  EXPECT_TRUE(estimate(fit, "compute_share").identified) << estimate(fit, "compute_share").why;
+  EXPECT_EQ(estimate(fit, "compute_share").value, 1);
+  EXPECT_EQ(estimate(fit, "compute_share").high, 1);
+}
+
+/// What is written stands under the runs' profile, which goes over a stack's file.
+TEST(RunFit, LeavesAloneWhatTheRunsProfileHas) {
+  if (test::kSanitized) GTEST_SKIP() << "a fit's digits, not memory: checked in release";
+  const std::vector<std::string> profiled{"host_per_kernel"};
+  const RunFit fit = fit_runs(measured(runs(), plant), {}, {}, profiled);
+  EXPECT_FALSE(estimate(fit, "host_per_kernel").identified);
+  EXPECT_EQ(estimate(fit, "host_per_kernel").why, "the runs' profile has it");
+  EXPECT_NEAR(estimate(fit, "host_per_kernel").value, 5e-6, 1e-9);
+  EXPECT_TRUE(estimate(fit, "compute_share").identified);
+  workload::Machines machines;
+  Scenario first = with(fit, runs().front());
+  EXPECT_NEAR(to_seconds(schedules::forecast(first, machines).step) / *fit.runs.front().predicted_s, 1, 1e-6);
+}
+
+/// A benchmark of a network says what it gives, also where no run has used it.
+TEST(RunFit, KeepsWhatWasMeasuredOfANetworkThatNoRunUses) {
+  std::vector<Scenario> two{runs()[0], runs()[1]};
+  const std::vector<collectives::ShareOverNodes> network{{2, 0.5}, {8, 0.25}};
+  const RunFit fit = fit_runs(measured(two, plant), network);
+  ASSERT_EQ(fit.network_shares.size(), 2u);
+  EXPECT_EQ(fit.network_shares.back().nodes, 8u);
+  EXPECT_EQ(fit.network_shares.back().share, 0.25);
+}
+
+/// Three runs tell nothing of the network: it stays as the stack's file has it, also in their forecasts.
+TEST(RunFit, ForecastsWithTheStacksOwnNetworkWhereItIsNotTold) {
+  std::vector<Scenario> three;
+  for (const std::uint32_t tensor : {1u, 2u, 4u}) {
+    Scenario s = schedules::round_numbers(16);
+    s.parallelism.tensor = tensor;
+    s.parallelism.pipeline = 1;
+    s.parallelism.data = 16 / tensor;
+    s.software.transport.network_shares = {{2, 0.05}};
+    three.push_back(s);
+  }
+  const RunFit fit = fit_runs(measured(three, [](schedules::Software&) {}), {});
+  EXPECT_TRUE(fit.network_shares.empty());
+  for (const FittedRun& run : fit.runs) EXPECT_NEAR(*run.predicted_s / *run.measured_s, 1, 1e-3);
+}
+
+/// Slow kernels, a slow host: one step, how often it is measured, may be either's.
+TEST(RunFit, RefusesRunsOfOnePlan) {
+  std::vector<Scenario> same(6, runs().front());
+  const RunFit fit = fit_runs(measured(same, plant), {});
+  for (const ProfileConstant& c : fit.constants) {
+    EXPECT_FALSE(c.estimate.identified) << c.key;
+    EXPECT_EQ(c.estimate.why, "all runs are of one plan") << c.key;
+  }
+  for (const FittedRun& run : fit.runs) EXPECT_LT(*run.predicted_s, *run.measured_s);
+}
+
 TEST(RunFit, IsPulledLittleByARunThatIsFarOff) {
   if (test::kSanitized) GTEST_SKIP() << "a fit's digits, not memory: checked in release";
   std::vector<Scenario> all = measured(runs(), plant);
