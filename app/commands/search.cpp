@@ -97,8 +97,8 @@ std::optional<oneapi::tbb::global_control> at_most(unsigned threads) {
 }
 
 /// `stop`: null where a signal ends the search without an answer.
-search::Answer answer_of(const search::Space& space, search::Options options, workload::Machines& machines,
-                         const StopSignals* stop) {
+search::SearchAnswer answer_of(const search::Space& space, search::SearchOptions options, workload::Machines& machines,
+                               const StopSignals* stop) {
   const auto stops = [stop] { return stop != nullptr && stop->asked(); };
   std::mutex mutex;
   search::SearchState last;
@@ -115,7 +115,7 @@ search::Answer answer_of(const search::Space& space, search::Options options, wo
 }
 
 /// Of each run the best plan.
-std::vector<SearchedRun> searched(const Asked& asked, search::Options options,
+std::vector<SearchedRun> searched(const Asked& asked, search::SearchOptions options,
                                   std::span<const language::Question> questions, workload::Machines& machines,
                                   const StopSignals& stop) {
   options.top = 1;
@@ -137,7 +137,7 @@ std::vector<SearchedRun> searched(const Asked& asked, search::Options options,
 
 /// The best plan as a scenario, or as a framework is told it.
 std::string emitted(const Asked& asked, const SearchReport& report, const language::Framework* framework) {
-  const search::Found& best = report.answer.best.front();
+  const search::FoundPlan& best = report.answer.best.front();
   std::vector<std::vector<std::string>> layers{asked.settings, settings_of(report.space, best)};
   if (const auto profile = word(asked.values, "profile"); !profile.empty())
     layers.front().push_back("profile=" + profile);
@@ -155,8 +155,8 @@ std::optional<std::uint64_t> budget_asked(const std::string& word) {
   return parse_count(word, "--budget", kMost);
 }
 
-search::Options options_asked(const Asked& asked) {
-  search::Options options;
+search::SearchOptions options_asked(const Asked& asked) {
+  search::SearchOptions options;
   options.objective = search_objective(word(asked.values, "objective"));
   options.within = search_limit(word(asked.values, "within"));
   options.top = parse_count(word(asked.values, "top"), "--top", kMostTop);
@@ -171,7 +171,7 @@ search::Options options_asked(const Asked& asked) {
 }
 
 /// Of several scenarios each has its best plan.
-int search_each(const Asked& asked, const search::Options& options, std::span<const language::Question> questions,
+int search_each(const Asked& asked, const search::SearchOptions& options, std::span<const language::Question> questions,
                 workload::Machines& machines) {
   const char* alone = asks_until(asked.values)                ? "--until"
                       : !word(asked.values, "emit").empty()   ? "--emit"
@@ -206,7 +206,7 @@ int search_plans(const std::vector<std::string>& words) {
   const auto asked = parse_asked(words, search_line());
   if (!asked) return kDone;
   if (asked->paths.empty()) throw InputError("stepcast search", "no scenario given; try scenarios/quickstart.yaml");
-  search::Options options = options_asked(*asked);
+  search::SearchOptions options = options_asked(*asked);
   const std::string emit = word(asked->values, "emit");
   const language::Framework* framework = emit.empty() || emit == "yaml" ? nullptr : &emitted_framework(emit);
   if (!emit.empty() && asked->format != Format::table)
@@ -236,7 +236,7 @@ int search_plans(const std::vector<std::string>& words) {
   const search::Space space = space_asked(*asked, question.scenario, options.objective);
   const StopSignals stop;
   const SearchReport report = search_report(space, answer_of(space, options, machines, &stop), options.objective);
-  const std::vector<search::Found>& best = report.answer.best;
+  const std::vector<search::FoundPlan>& best = report.answer.best;
   if (best.empty() && report.answer.stopped) {
     std::fputs("stepcast search: stopped before any plan was found\n", stderr);
     return stop.status();
