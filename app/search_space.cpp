@@ -30,14 +30,14 @@ std::size_t axis_of(const char* option, const std::string& key) {
     return search::axis_named(option, key);
   } catch (const InputError& unknown) {
     std::vector<std::string_view> keys;
-    for (const search::Axis& axis : search::axes()) keys.push_back(axis.key);
+    for (const search::SearchAxis& axis : search::axes()) keys.push_back(axis.key);
     if (key == "parallelism.data") throw;  // said to be what the other sizes leave
     throw InputError("", unknown.what() + language::did_you_mean(key, keys));
   }
 }
 
 /// "a,b,c", of which none is empty.
-std::vector<std::int64_t> values_of(const search::Axis& axis, const std::string& list) {
+std::vector<std::int64_t> values_of(const search::SearchAxis& axis, const std::string& list) {
   std::vector<std::int64_t> values;
   for (const std::string& value : split(list, ',')) values.push_back(search::read_value(axis, "--over", value));
   add_values(values, {});
@@ -98,10 +98,10 @@ search::Space search_space(schedules::Scenario start, search::Objective objectiv
   return space;
 }
 
-SearchReport search_report(search::Space space, search::Answer answer, search::Objective objective) {
+SearchReport search_report(search::Space space, search::SearchAnswer answer, search::Objective objective) {
   SearchReport report{std::move(space), std::move(answer), objective, {}};
   const std::vector<calibrate::Residual> measured = measured_residuals();
-  for (const search::Found& plan : report.answer.best)
+  for (const search::FoundPlan& plan : report.answer.best)
     report.bands.push_back(
         calibrate::band(calibrate::without(measured, "", ""), calibrate::traits(plan.scenario), plan.forecast.step));
   return report;

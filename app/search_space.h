@@ -21,6 +21,6 @@ search::Space search_space(schedules::Scenario start, search::Objective objectiv
                            std::span<const std::string> fix);
 
 /// What was found, each plan with its band from all measured rows.
-SearchReport search_report(search::Space space, search::Answer answer, search::Objective objective);
+SearchReport search_report(search::Space space, search::SearchAnswer answer, search::Objective objective);
 
 }  // namespace stepcast::app

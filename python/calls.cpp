@@ -174,7 +174,7 @@ SweepLines sweep(const Asking& asked, const SweepCall& call) {
 }
 
 std::string search(const Asking& asked, const SearchCall& call) {
-  search::Options options;
+  search::SearchOptions options;
   options.objective = app::search_objective(call.objective, "objective");
   options.top = call.top;
   options.budget = call.budget;

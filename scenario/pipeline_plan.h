@@ -15,7 +15,7 @@ struct PipelinePlan {
   std::uint32_t virtual_stages = 1;
   std::optional<std::uint32_t> micro_batch_group{};  ///< as Shape's; none: the schedule's own
   std::vector<std::string> orders{};            ///< custom: one per stage, as schedules/pipeline/custom.h reads them
-  Placement placement = Placement::looping;     ///< custom
+  std::optional<Placement> placement{};         ///< of custom alone; none: looping
   std::optional<std::uint32_t> most_in_flight;  ///< refuse an order that holds more; none: any
   std::optional<Partition> partition{};         ///< none: the software's
   bool embedding_as_layer = false;  ///< what comes before the first layer counts as one where all get as many

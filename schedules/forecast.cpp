@@ -163,6 +163,97 @@ void add_advice(Forecast& out, const Scenario& s, workload::Machines& machines) 
   out.out_of_memory->advised = true;
 }
 
+/// The step where of groups that take unlike times all take that of the fastest. `first`: what passes take then.
+/// `drift`: groups of the forecast would not stay together.
+void add_at_least(Forecast& out, const StepInput& in, PieceTimes& first, bool drift) {
+  StepInput at_least{in.scenario, in.machine, in.ranks, in.blocks, in.pipeline, in.chunks, first};
+  at_least.unfold = in.unfold;
+  at_least.first_siblings = true;
+  at_least.stragglers = in.stragglers;
+  at_least.slow_links = in.slow_links;
+  at_least.copies = in.copies;
+  at_least.exchange = in.exchange;
+  if (const Time least = run_step(at_least).time; least < out.step) out.at_least = least;
+  out.drift = drift && out.at_least;
+}
+
+/// What the step does in a second. `mean_peak`: of a GPU.
+void add_rates(Forecast& out, const Scenario& s, const Blocks& whole, FlopRate mean_peak) {
+  const double seconds = to_seconds(out.step);
+  out.samples_per_second = static_cast<double>(s.training.global_batch) / seconds;
+  if (has_tokens(s.model.family))
+    out.tokens_per_second =
+        static_cast<double>(s.training.global_batch * (s.training.sequence + s.training.decoder_sequence)) / seconds;
+  const double micro_batches_in_all = static_cast<double>(s.training.global_batch / s.training.micro_batch);
+  out.model_flops_per_gpu = {model_flops(whole).value * micro_batches_in_all / seconds / static_cast<double>(out.gpus)};
+  out.mfu = out.model_flops_per_gpu / mean_peak;
+  if (model_flops(whole).value > 0) out.skipped_flops = skipped_flops(whole) / model_flops(whole);
+}
+
+/// One layer that is trained, of a model in which they are alike.
+void add_layer(Forecast& out, const Scenario& s, const Blocks& model, PieceTimes& pieces) {
+  const auto layer = std::ranges::find_if(model.kinds, [](const Block& b) { return b.layer && !b.frozen; });
+  if (layer == model.kinds.end() || is_network(s.model.family)) return;
+  const Piece& piece = pieces.at({})[static_cast<std::size_t>(layer - model.kinds.begin())].piece;
+  out.layer_forward = in_a_row(piece.forward);
+  out.layer_backward = in_a_row(piece.backward);
+}
+
+/// What a timeline, or a page for a browser, draws of the step.
+void add_trace(Forecast& out, const StepInput& in, const StepRun& run) {
+  out.streams.assign(std::begin(kLaneStreams), std::end(kLaneStreams));
+  out.spans = spans(run.step, run.timeline);
+  out.passes = passes(run.step, run.timeline);
+  out.arrows = arrows(run.step, run.timeline);
+  if (run.flows)
+    out.link_use = link_use(run.step, run.timeline, [&](workload::CommunicationId communication) {
+      return seconds_of_busiest_link(in.machine.cluster(), in.slow_links, *run.flows, communication);
+    });
+  std::vector<ActivationSizes> sizes;
+  for (const std::vector<BlockRange>& stage : in.chunks)
+    sizes.push_back(activation_sizes(in.scenario, in.blocks, stage));
+  out.memory = memory_points(run.step, run.timeline, run.shape, sizes, out.stages);
+}
+
+/// What is made of the simulated step once its time is known. `whole`: the model as one GPU would hold it. `more`: what
+/// links carry beside the step's own traffic. `busy`: by link, where all traffic was lowered.
+void add_figures(Forecast& out, const StepInput& in, const StepRun& run, const Blocks& whole, FlopRate mean_peak,
+                 std::span<const collectives::Timing::Load> more, std::span<const double> busy,
+                 const ForecastOptions& options) {
+  if (in.scenario.training.fusion) out.fusion = fusion_saving(in.scenario);
+  out.spread = topology::job_spread(in.machine.cluster());
+  add_stalls(out, in.scenario, trained_parameters(whole, cut(whole, 1)));
+  if (options.time_details)
+    for (StageReport& stage : out.stages) tell_details(in, stage.stage, stage.time);
+  add_rates(out, in.scenario, whole, mean_peak);
+  add_layer(out, in.scenario, in.blocks, in.pieces);
+  // Of steps that overlap the one that is measured may be shorter than the mean of all, whose traffic is counted.
+  const Time mean = picoseconds(run.timeline.end.value / std::max<std::int64_t>(in.pipeline->steps, 1));
+  const Time in_all = in.pipeline->updates == Updates::after_flush ? out.step : std::max(out.step, mean);
+  const topology::Cluster& cluster = in.machine.cluster();
+  out.busiest_link =
+      run.flows ? busiest_link(cluster, in, run.step, *run.flows, in_all, more) : busiest_link(cluster, busy);
+  if (in.exchange != Exchange::nothing) check_invariants(out);  // workers that wait for nobody have no one step
+  if (!options.trace) return;
+  add_trace(out, in, run);
+  if (options.step_detail) out.detail = step_detail(in, run, in_all, more);
+}
+
+Forecast forecast_on(const workload::Machine& machine, workload::Machines& machines, const Scenario& s,
+                     const ForecastOptions& options, bool unfold);
+
+/// The step without the scenario's imperfections.
+Time perfect_step(const workload::Machine& machine, workload::Machines& machines, Scenario s,
+                  const ForecastOptions& options, const workload::WatchLowered& watch) {
+  s.imperfections = {};
+  const ForecastOptions own{.transfers = options.transfers, .advise = false, .watch = &watch};
+  // Its ranks may be alike, and then few lanes do. Where folding is not exact both are simulated in the same way.
+  const bool alike = !options.unfold && !options.transfers && !every_rank_differs(s);
+  Forecast without = forecast_on(machine, machines, s, own, !alike);
+  if (alike && without.at_least && !without.drift) without = forecast_on(machine, machines, s, own, true);
+  return without.step;
+}
+
 /// `unfold`: a lane for every rank.
 Forecast forecast_on(const workload::Machine& machine, workload::Machines& machines, const Scenario& s,
                      const ForecastOptions& options, bool unfold) {
@@ -183,8 +274,11 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
   const bool imperfect = s.imperfections.any();
   std::optional<HostCopies> copies;
   if (s.offload.any()) copies.emplace(s, cluster);
-  PieceTimes pieces(staged.kind(s, 0), model, ranks, timer, !unfold, brief.shape.splits_backward, slow, other,
-                    copies ? &*copies : nullptr);
+  const auto times_with = [&](SiblingTime siblings) {
+    return PieceTimes(staged.kind(s, 0), model, ranks, timer, !unfold, brief.shape.splits_backward, slow, other,
+                      copies ? &*copies : nullptr, siblings);
+  };
+  PieceTimes pieces = times_with(SiblingTime::all);
   if (options.step_detail) pieces.keep_shares();
   // Of data ranks in like places the first is timed, whose links each_link_load tells of.
   for (std::uint32_t stage = 0; stage < chunks.size(); ++stage) pieces.at({.stage = stage});
@@ -214,87 +308,30 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
   if (s.cluster.gpus <= kMostUnfoldedGpus && !(exact && (unfold || run.flows->nodes_alike())) &&
       !too_much_work(s, true))
     return forecast_on(machine, machines, s, options, true);
-  const auto& [flows, busy, communications, step, timeline, shape, time, split] = run;
 
   const Blocks whole = whole_model(s);
   Forecast out = told_by_plan(s, planned, whole);
   out.simulated = true;
-  out.step = time;
+  out.step = run.time;
   const bool drift = unfold && run.flows && run.flows->drift();
   if (!exact || drift) {
-    PieceTimes first(staged.kind(s, 0), model, ranks, timer, !unfold, brief.shape.splits_backward, slow, other,
-                     copies ? &*copies : nullptr, SiblingTime::first);
-    StepInput at_least{s, machine, ranks, model, &pipeline, chunks, first};
-    at_least.unfold = unfold;
-    at_least.first_siblings = true;
-    at_least.stragglers = input.stragglers;
-    at_least.slow_links = slow;
-    at_least.copies = input.copies;
-    at_least.exchange = exchange;
-    if (const Time least = run_step(at_least).time; least < time) out.at_least = least;
-    out.drift = drift && out.at_least;
+    PieceTimes first = times_with(SiblingTime::first);
+    add_at_least(out, input, first, drift);
   }
   if (out.step == Time{}) throw InputError("model", "a step takes less than 1 ps, expected operators with work to do");
-  for (StageReport& stage : out.stages) stage.time = split[stage.stage];
-  if (options.critical_path && input.exchange == Exchange::gradients) out.critical_path = critical_path(step, timeline);
+  for (StageReport& stage : out.stages) stage.time = run.split[stage.stage];
+  if (options.critical_path && exchange == Exchange::gradients)
+    out.critical_path = critical_path(run.step, run.timeline);
   std::vector<collectives::Timing::Load> more = copied(input);
   std::vector<double> busy_in_round;
-  if (options.record && input.exchange == Exchange::gradients) out.recorded = recorded(run, input);
-  if (input.exchange == Exchange::parameters) busy_in_round = average_round(out, input);
-  if (input.exchange == Exchange::nothing) more = run_asynchronously(out, input);
+  if (options.record && exchange == Exchange::gradients) out.recorded = recorded(run, input);
+  if (exchange == Exchange::parameters) busy_in_round = average_round(out, input);
+  if (exchange == Exchange::nothing) more = run_asynchronously(out, input);
   if (options.transfers) out.lowered = lowered;
-  if (s.training.fusion) out.fusion = fusion_saving(s);
-  out.spread = topology::job_spread(cluster);
   if (options.advise) add_advice(out, s, machines);
-  if (imperfect) {
-    Scenario perfect = s;
-    perfect.imperfections = {};
-    const ForecastOptions own{.transfers = options.transfers, .advise = false, .watch = &counting};
-    // Its ranks may be alike, and then few lanes do. Where folding is not exact both are simulated in the same way.
-    const bool alike = !options.unfold && !options.transfers && !every_rank_differs(perfect);
-    Forecast without = forecast_on(machine, machines, perfect, own, !alike);
-    if (alike && without.at_least && !without.drift) without = forecast_on(machine, machines, perfect, own, true);
-    out.perfect = without.step;
-  }
-  add_stalls(out, s, trained_parameters(whole, cut(whole, 1)));
-  if (options.time_details)
-    for (StageReport& stage : out.stages) tell_details(input, stage.stage, stage.time);
-  const double seconds = to_seconds(out.step);
-  const bool network = is_network(s.model.family);
-  out.samples_per_second = static_cast<double>(s.training.global_batch) / seconds;
-  if (has_tokens(s.model.family))
-    out.tokens_per_second =
-        static_cast<double>(s.training.global_batch * (s.training.sequence + s.training.decoder_sequence)) / seconds;
-  const double micro_batches_in_all = static_cast<double>(s.training.global_batch / s.training.micro_batch);
-  out.model_flops_per_gpu = {model_flops(whole).value * micro_batches_in_all / seconds / static_cast<double>(out.gpus)};
-  out.mfu = out.model_flops_per_gpu / mean_peak(s, staged.kinds);
-  if (model_flops(whole).value > 0) out.skipped_flops = skipped_flops(whole) / model_flops(whole);
-  const auto layer = std::ranges::find_if(model.kinds, [](const Block& b) { return b.layer && !b.frozen; });
-  if (layer != model.kinds.end() && !network) {
-    const Piece& piece = pieces.at({})[static_cast<std::size_t>(layer - model.kinds.begin())].piece;
-    out.layer_forward = in_a_row(piece.forward);
-    out.layer_backward = in_a_row(piece.backward);
-  }
-  // Of steps that overlap the one that is measured may be shorter than the mean of all, whose traffic is counted.
-  const Time mean = picoseconds(timeline.end.value / std::max<std::int64_t>(pipeline.steps, 1));
-  const Time in_all = pipeline.updates == Updates::after_flush ? out.step : std::max(out.step, mean);
-  out.busiest_link = flows ? busiest_link(cluster, input, step, *flows, in_all, more)
-                           : busiest_link(cluster, input.exchange == Exchange::parameters ? busy_in_round : busy);
-  if (input.exchange != Exchange::nothing) check_invariants(out);  // workers that wait for nobody have no one step
-  if (options.trace) {
-    out.streams.assign(std::begin(kLaneStreams), std::end(kLaneStreams));
-    out.spans = spans(step, timeline);
-    out.passes = passes(step, timeline);
-    out.arrows = arrows(step, timeline);
-    if (flows)
-      out.link_use = link_use(step, timeline, [&](workload::CommunicationId communication) {
-        return seconds_of_busiest_link(cluster, slow, *run.flows, communication);
-      });
-    std::vector<ActivationSizes> sizes;
-    for (const std::vector<BlockRange>& stage : chunks) sizes.push_back(activation_sizes(s, model, stage));
-    out.memory = memory_points(step, timeline, shape, sizes, out.stages);
-    if (options.step_detail) out.detail = step_detail(input, run, in_all, more);
-  }
+  if (imperfect) out.perfect = perfect_step(machine, machines, s, options, counting);
+  add_figures(out, input, run, whole, mean_peak(s, staged.kinds), more,
+              exchange == Exchange::parameters ? busy_in_round : run.busy, options);
   return out;
 }
 

@@ -19,7 +19,8 @@ namespace {
 
 bool two_copies(const PipelinePlan& plan) {
   const PipelineSchedule* schedule = find_pipeline(plan.schedule);
-  return (schedule != nullptr ? schedule->placement : plan.placement) == Placement::opposite;
+  return (schedule != nullptr ? schedule->placement : plan.placement.value_or(Placement::looping)) ==
+         Placement::opposite;
 }
 
 std::string each_micro_batch(const Scenario& s) {
@@ -62,6 +63,17 @@ void note_one_data_rank(const Scenario& s, std::vector<Note>& out) {
   idle(plan.sum_once.has_value() && plan.zero >= 2, "data_parallel.sum_once");
   idle(plan.gradient_precision.has_value(), "data_parallel.gradient_precision");
   idle(plan.compression.any(), "data_parallel.compression");
+}
+
+/// Keys of what is not done.
+void note_undone(const Scenario& s, std::vector<Note>& out) {
+  const OffloadPlan& offload = s.offload;
+  if (offload.adam_rate != OffloadPlan{}.adam_rate && offload.optimizer == Tier::gpu)
+    out.push_back({"offload.adam_rate", "changes nothing: the GPUs update the parameters"});
+  if (!offload.overlap && !offload.any()) out.push_back({"offload.overlap", "changes nothing: nothing is offloaded"});
+  const ExpertLoad& load = s.training.expert_load;
+  if (load.seed != ExpertLoad{}.seed && load.spread == 0)
+    out.push_back({"training.experts.seed", "changes nothing: without a spread no loads of experts are drawn"});
 }
 
 /// Leaf switches that lead up too little matter where traffic goes up.
@@ -115,6 +127,7 @@ std::vector<Note> notes(const Scenario& s) {
     out.push_back({"parallelism.tensor_method", "changes nothing: there is one tensor rank"});
   if (s.cluster.fabric.seed != 0 && (s.cluster.gpus <= s.cluster.node.gpus || !hashes(s.cluster.fabric)))
     out.push_back({"cluster.fabric.seed", "changes nothing: no flow's path is drawn by a hash"});
+  note_undone(s, out);
   note_oversubscription(s, out);
   if (s.cluster.gpus > s.cluster.node.gpus && s.cluster.fabric.routing == "hash")
     out.push_back({"cluster.fabric.routing",

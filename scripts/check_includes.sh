@@ -53,7 +53,6 @@ concepts = {
     "language/configs/files.h": "the tables of the files of configs/",
     "app/named_files.h": "files that a command reads and writes, no two of them one",
     "app/command.h": "a subcommand and its exit status",
-    "app/named_files.h": "files that must not be one",
     "app/options.h": "the words of a subcommand",
     "app/output.h": "writing files",
     "app/report/json_text.h": "JSON as it is written",
@@ -77,6 +76,12 @@ both_ways = set()
 
 # Exceptions: units (x.h and x.cpp) that stand in a circle.
 circular = set()
+
+# Exceptions: functions that are longer and no tables.
+long_functions = {
+    "calibrate/measure/kernels/attention.cu: backward_kernel",
+    "calibrate/measure/kernels/attention.cu: forward_kernel",
+}
 
 # Functions that are tables: one entry after the other, and nothing else.
 tables = {
@@ -192,23 +197,48 @@ for header in sorted(concepts.keys() - popular):
     complain(f"{header}: no more than {most_includers} files include it; take it from `concepts`")
 compare("many include a header of several concepts", popular & wide, wide)
 
-# The layout of clang-format: a function begins with a line that ends with `{` and ends with the next `}` as far left.
+# The layout of clang-format: a function begins with lines of which the last ends with `{`, and ends with the next `}` as
+# far left as the first.
 other_block = re.compile(r"\s*(if|for|while|switch|else|do|try|catch|case|default|return|namespace|struct|class|enum|union)\b|\s*}")
+ends_statement = re.compile(r"(^\s*$|^\s*#|^\s*//|[;{}:]\s*(//.*)?$)")
+
+
+def opening(lines, last):
+    """The line on which the function begins whose body the last of its lines opens, and these lines as one; or nothing."""
+    line = lines[last]
+    if not line.endswith("{") or other_block.match(line):
+        return None
+    if "(" in line or "->" in line:
+        return last, line
+    first = last
+    while first > 0 and not ends_statement.search(lines[first - 1]):
+        first -= 1
+    text = " ".join(part.strip() for part in lines[first : last + 1])
+    if "(" not in text or text.count("(") != text.count(")") or other_block.match(text):
+        return None
+    return first, text
+
+
 unused_tables = dict(tables)
+long_ones = set()
 for path, lines in sorted(files.items()):
-    for first, line in enumerate(lines):
-        if not line.endswith("{") or "(" not in line and "->" not in line or other_block.match(line):
+    for at in range(len(lines)):
+        found_opening = opening(lines, at)
+        if found_opening is None:
             continue
-        left = len(line) - len(line.lstrip())
-        last = first + 1
+        first, line = found_opening
+        left = len(lines[first]) - len(lines[first].lstrip())
+        last = at + 1
         while last < len(lines) and not re.match(r"\s{0,%d}}" % left, lines[last]):
             last += 1
         if last - first + 1 <= most_lines:
             continue
         if path in tables and tables[path] + "(" in line:
             unused_tables.pop(path, None)
-        else:
-            complain(f"{path}:{first + 1}: {last - first + 1} lines in one function, of {most_lines}: {line.strip()}")
+            continue
+        known = [one for one in long_functions if one.startswith(path + ": ") and one.split(": ")[1] + "(" in line]
+        long_ones.update(known or [f"{path}:{first + 1}: {last - first + 1} lines of {most_lines}: {line.strip()}"])
+compare("too long a function", long_ones, long_functions)
 for path, table in unused_tables.items():
     complain(f"{path}: {table} is no longer a table of more than {most_lines} lines; take it from `tables`")
 

@@ -13,7 +13,7 @@ import pathlib
 import re
 import sys
 
-rooms = ["sim", "topology", "collectives", "workload", "scenario", "models", "schedules", "calibrate", "language", "stepcast", "app", "python"]
+rooms = ["sim", "topology", "collectives", "workload", "scenario", "models", "schedules", "calibrate", "search", "language", "stepcast", "app", "python"]
 anywhere = {"Iterator", "Kind"}
 known = {"Builder", "Flow", "Key", "Problem", "Protocol"}
 

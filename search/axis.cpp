@@ -152,7 +152,7 @@ std::vector<std::string_view> tier_names() { return {schedules::kTierNames.begin
 
 /// An axis of where something is kept.
 template <schedules::Tier schedules::OffloadPlan::*kept>
-Axis tier_axis(std::string_view key, std::vector<std::string_view> details = {}) {
+SearchAxis tier_axis(std::string_view key, std::vector<std::string_view> details = {}) {
   return {key,
           "the scenario's",
           [](const Scenario& s) { return static_cast<std::int64_t>(s.offload.*kept); },
@@ -167,7 +167,7 @@ void set_layers(Scenario& s, std::int64_t value) {
 }
 
 /// Axes that decide what a layer's kernels and their traffic take.
-std::vector<Axis> shared_axes() {
+std::vector<SearchAxis> shared_axes() {
   return {
       {"cluster.gpus",
        "the scenario's; with --objective gpus those divisors of it that are whole nodes or less than one",
@@ -226,7 +226,7 @@ std::vector<Axis> shared_axes() {
   };
 }
 
-std::vector<Axis> other_axes() {
+std::vector<SearchAxis> other_axes() {
   return {
       {"pipeline.schedule",
        "1f1b, interleaved-1f1b, and the scenario's unless it is custom",
@@ -273,10 +273,10 @@ std::vector<Axis> other_axes() {
   };
 }
 
-const std::vector<Axis>& table() {
-  static const std::vector<Axis> all = [] {
-    std::vector<Axis> each = shared_axes();
-    for (Axis& axis : other_axes()) each.push_back(std::move(axis));
+const std::vector<SearchAxis>& table() {
+  static const std::vector<SearchAxis> all = [] {
+    std::vector<SearchAxis> each = shared_axes();
+    for (SearchAxis& axis : other_axes()) each.push_back(std::move(axis));
     return each;
   }();
   return all;
@@ -284,7 +284,7 @@ const std::vector<Axis>& table() {
 
 }  // namespace
 
-std::span<const Axis> axes() { return table(); }
+std::span<const SearchAxis> axes() { return table(); }
 
 std::size_t axis_named(std::string_view option, const std::string& key) {
   std::string names;
@@ -297,21 +297,21 @@ std::size_t axis_named(std::string_view option, const std::string& key) {
   throw InputError(std::string(option), "found " + in_quotes(key) + ", expected one of " + names);
 }
 
-std::string text(const Axis& axis, std::int64_t value) {
+std::string text(const SearchAxis& axis, std::int64_t value) {
   if (axis.names == nullptr) return std::to_string(value) + (axis.unit.empty() ? "" : " ") + std::string(axis.unit);
   const std::vector<std::string_view> names = axis.names();
   const auto place = static_cast<std::size_t>(value);
   return place < names.size() ? std::string(names[place]) : "custom";
 }
 
-std::string written(const Axis& axis, std::int64_t value) {
+std::string written(const SearchAxis& axis, std::int64_t value) {
   std::string words = text(axis, value);
   if (!axis.list) return words;
   for (std::size_t at = 0; (at = words.find('-', at)) != words.npos; at += 2) words.replace(at, 1, ", ");
   return "[" + words + "]";
 }
 
-std::int64_t read_value(const Axis& axis, std::string_view option, const std::string& written) {
+std::int64_t read_value(const SearchAxis& axis, std::string_view option, const std::string& written) {
   std::string allowed;
   if (axis.names != nullptr) {
     const std::vector<std::string_view> names = axis.names();

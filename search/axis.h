@@ -12,7 +12,7 @@
 namespace stepcast::search {
 
 /// A key of the scenario that a search tries values of. Values are whole numbers: a size, or the place of a name.
-struct Axis {
+struct SearchAxis {
   std::string_view key;             ///< as the scenario language has it
   std::string_view usual_in_words;  ///< the values tried where nobody says which
   std::int64_t (*of)(const schedules::Scenario&);
@@ -30,24 +30,24 @@ struct Axis {
 
 /// Every axis, the outermost first: values of the last one change fastest. Those up to kSharedAxes decide what a
 /// layer's kernels and their traffic take, so plans that differ in the others alone share that.
-std::span<const Axis> axes();
+std::span<const SearchAxis> axes();
 inline constexpr std::size_t kAxes = 17, kSharedAxes = 12;
 
 /// The values of the axis parallelism.layers_per_stage.
 enum class LayersPerStage : std::uint8_t {
   given,    ///< as the scenario says, or its partition
-  balanced  ///< by what layers take (search/layer_cuts.h); Axis::set makes it an even cut to begin with
+  balanced  ///< by what layers take (search/layer_cuts.h); SearchAxis::set makes it an even cut to begin with
 };
 
 /// Its place in axes(). Throws InputError at `option` for a key that is no axis, with all of them.
 std::size_t axis_named(std::string_view option, const std::string& key);
 
 /// "8", "full", "25 MiB".
-std::string text(const Axis& axis, std::int64_t value);
+std::string text(const SearchAxis& axis, std::int64_t value);
 /// The same as the language writes it: "[tensor, data]".
-std::string written(const Axis& axis, std::int64_t value);
+std::string written(const SearchAxis& axis, std::int64_t value);
 
 /// Throws InputError at `option` for text that is none of the axis' values.
-std::int64_t read_value(const Axis& axis, std::string_view option, const std::string& text);
+std::int64_t read_value(const SearchAxis& axis, std::string_view option, const std::string& text);
 
 }  // namespace stepcast::search

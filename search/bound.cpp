@@ -234,7 +234,7 @@ void add_sends(Course& course, const Passes& passes, const Traffic& traffic, con
 }
 
 /// What traffic inside layers loads, by stage. `loads`: what is known of it.
-void add_inner_loads(Passes& passes, Course& course, const Plan& plan, LayerTimes::Timed& timed,
+void add_inner_loads(Passes& passes, Course& course, const Plan& plan, LayerTimes::TimedLayers& timed,
                      StepBound::LoadsOfKinds& loads, std::span<const Bandwidth> capacities) {
   if (passes.s.cluster.other) return;
   for (std::uint32_t stage = 0; stage < passes.shape.stages; ++stage) {
@@ -267,7 +267,7 @@ Time even_share(const Scenario& s, const Blocks& blocks, std::span<const Time> o
   return Time{(model * micro_batches(s)).value / s.parallelism.pipeline};
 }
 
-Passes passes_of(const Scenario& s, const Plan& plan, LayerTimes::Timed& timed) {
+Passes passes_of(const Scenario& s, const Plan& plan, LayerTimes::TimedLayers& timed) {
   Passes passes{s, plan.staged.pipeline->shape, {}, {}};
   const PipelineSchedule* schedule = find_pipeline(s.pipeline.schedule);
   const bool kernels_alone = s.cluster.other || schedule == nullptr || schedule->runs_together;
@@ -344,7 +344,7 @@ Time StepBound::of_layers(const Scenario& s, const workload::Machine& machine, S
 
 Time StepBound::of_passes(const Scenario& s, const Plan& plan) {
   if (unbounded(s)) return {};
-  LayerTimes::Timed& own = times_.of(s, plan);
+  LayerTimes::TimedLayers& own = times_.of(s, plan);
   Passes passes = passes_of(s, plan, own);
   Course course = course_of(passes, plan);
   // Else they are in the times of passes.
@@ -355,12 +355,12 @@ Time StepBound::of_passes(const Scenario& s, const Plan& plan) {
 
 std::optional<Time> StepBound::with_least_traffic(const Scenario& s, const Plan& plan) {
   if (may_stand_alone(s)) return std::nullopt;
-  return with(TrafficTimes::Answer::least, s, plan);
+  return with(TrafficTimes::TimeWanted::least, s, plan);
 }
 
-Time StepBound::with(TrafficTimes::Answer answer, const Scenario& s, const Plan& plan) {
+Time StepBound::with(TrafficTimes::TimeWanted answer, const Scenario& s, const Plan& plan) {
   if (unbounded(s)) return {};
-  LayerTimes::Timed& own = times_.of(s, plan);
+  LayerTimes::TimedLayers& own = times_.of(s, plan);
   Passes passes = passes_of(s, plan, own);
   Course course = course_of(passes, plan);
   if (!has_updates_after_flush(plan)) return course.least();
@@ -380,7 +380,7 @@ Time StepBound::with(TrafficTimes::Answer answer, const Scenario& s, const Plan&
   if (stand_alone) times.stand_alone();
   InStep in_step(times, capacities);
   if (stand_alone) in_step.find(s, plan, own.ranks, traffic);
-  const bool first_stage_alone = answer == TrafficTimes::Answer::least;
+  const bool first_stage_alone = answer == TrafficTimes::TimeWanted::least;
   if (!first_stage_alone) add_sends(course, passes, traffic, in_step);
   if (weight_copies(s.parallelism) > 1)
     DataTraffic(passes, traffic, times, in_step).add_to(course, first_stage_alone ? 1 : passes.shape.stages);

@@ -47,7 +47,7 @@ class StepBound {
   /// With what nothing hides of the traffic between stages and between data ranks as well; never less. About a tenth of
   /// what a forecast costs.
   Time with_traffic(const schedules::Scenario& scenario, const schedules::Plan& plan) {
-    return with(TrafficTimes::Answer::time, scenario, plan);
+    return with(TrafficTimes::TimeWanted::time, scenario, plan);
   }
 
   /// With what nothing hides of the traffic between the data ranks of the first stage, whose last pass is the last of
@@ -56,7 +56,7 @@ class StepBound {
   std::optional<Time> with_least_traffic(const schedules::Scenario& scenario, const schedules::Plan& plan);
 
  private:
-  Time with(TrafficTimes::Answer traffic, const schedules::Scenario& scenario, const schedules::Plan& plan);
+  Time with(TrafficTimes::TimeWanted traffic, const schedules::Scenario& scenario, const schedules::Plan& plan);
 
   LayerTimes times_;
   LoadsOfKinds loads_;

@@ -48,9 +48,9 @@ class Cutting {
 
  private:
   /// Of the parts from one on.
-  struct Cost {
+  struct CutCost {
     Time sum{}, uneven{};  ///< what parts take past an even share
-    auto operator<=>(const Cost&) const = default;
+    auto operator<=>(const CutCost&) const = default;
   };
 
   template <class List>
@@ -101,10 +101,10 @@ class Cutting {
   }
 
   /// The places where a part may begin, by what parts before it and from it on can take; `last` before `first`: none.
-  struct Places {
+  struct FirstBlocks {
     std::uint32_t first = 0, last = 0;
   };
-  Places may_begin(std::uint32_t part, Time longest) const {
+  FirstBlocks may_begin(std::uint32_t part, Time longest) const {
     const auto before = std::upper_bound(least_sums_.begin(), least_sums_.end(), longest * part);
     const Time from_on = least_sums_.back() - longest * (parts_ - part);
     const auto first = std::lower_bound(least_sums_.begin(), least_sums_.end(), from_on);
@@ -187,25 +187,25 @@ class Cutting {
   }
 
   /// The least cost of a cut whose parts take no longer. Remembers how each part goes on.
-  std::optional<Cost> least(Time longest) {
+  std::optional<CutCost> least(Time longest) {
     // Of each part only the places are looked at where it may begin: theirs alone are cleared.
     costs_.resize(std::size_t{parts_ + 1} * (blocks_ + 1));
     chosen_.resize(costs_.size());
     costs_[at(0, 0)].reset();
-    costs_[at(parts_, blocks_)] = Cost{};
+    costs_[at(parts_, blocks_)] = CutCost{};
     find_ends_within(longest);
-    Places ends{blocks_, blocks_};
+    FirstBlocks ends{blocks_, blocks_};
     for (std::uint32_t part = parts_; part-- > 0;) {
-      const Places firsts = may_begin(part, longest);
+      const FirstBlocks firsts = may_begin(part, longest);
       for (std::uint32_t first = firsts.first; first <= firsts.last; ++first) {
-        std::optional<Cost>& known = costs_[at(part, first)];
+        std::optional<CutCost>& known = costs_[at(part, first)];
         known.reset();
         for (std::uint32_t end = std::min(end_within(part, first), ends.last); end > first && end >= ends.first;
              --end) {
-          const std::optional<Cost>& rest = costs_[at(part + 1, end)];
+          const std::optional<CutCost>& rest = costs_[at(part + 1, end)];
           if (!rest) continue;
           const Time own = time(part, first, end);
-          const Cost cost{rest->sum + own, rest->uneven + std::max(own - even_, Time{})};
+          const CutCost cost{rest->sum + own, rest->uneven + std::max(own - even_, Time{})};
           if (known && cost >= *known) continue;
           known = cost;
           chosen_[at(part, first)] = end;
@@ -237,7 +237,7 @@ class Cutting {
   std::uint32_t last_held_ = 1;                          ///< blocks that the part can hold which was asked about last
   std::vector<char> reached_, next_reached_;             ///< whether the parts so far may end before a block
   std::vector<std::vector<std::uint32_t>> ends_within_;  ///< by kind of stage and first block: behind its last one
-  std::vector<std::optional<Cost>> costs_;
+  std::vector<std::optional<CutCost>> costs_;
   std::vector<std::uint32_t> chosen_;
 };
 

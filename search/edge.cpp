@@ -14,14 +14,14 @@ bool is_slower(const EdgePoint& more, const EdgePoint& less) {
 
 }  // namespace
 
-Edge find_edge(std::size_t values, Walk walk, const std::function<EdgePoint(std::size_t)>& at) {
+TargetEdge find_edge(std::size_t values, EdgeWalk walk, const std::function<EdgePoint(std::size_t)>& at) {
   std::map<std::size_t, EdgePoint> tried;
   const auto met = [&](std::size_t place) {
     auto found = tried.find(place);
     if (found == tried.end()) found = tried.emplace(place, at(place)).first;
     return found->second.met;
   };
-  if (walk == Walk::each) {
+  if (walk == EdgeWalk::each) {
     for (std::size_t place = 0; place < values && !met(place); ++place) {
     }
   } else if (const bool best = met(values - 1), worst = met(0); best && !worst) {
@@ -31,7 +31,7 @@ Edge find_edge(std::size_t values, Walk walk, const std::function<EdgePoint(std:
       (met(middle) ? meets : fails) = middle;
     }
   }
-  Edge edge;
+  TargetEdge edge;
   for (auto& [place, point] : tried) edge.points.push_back(std::move(point));
   for (std::size_t i = 0; i < edge.points.size(); ++i) {
     if (!edge.least && edge.points[i].met) edge.least = i;

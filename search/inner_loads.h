@@ -15,19 +15,19 @@ class InnerLoads {
   /// `capacities`: of links, by LinkId.
   InnerLoads(const std::vector<schedules::PieceTimes::TimedPiece>& kinds, std::span<const Bandwidth> capacities);
 
-  struct OnLink {
+  struct InnerLoad {
     topology::LinkId link{};
     std::vector<double> seconds;  ///< by kind
   };
   /// Of every link that it loads.
-  const std::vector<OnLink>& links() const { return links_; }
+  const std::vector<InnerLoad>& links() const { return links_; }
 
   /// Of the busiest link, where each kind of block runs so many times. O(kinds) and a little more: links that are busy
   /// alike count once.
   double busiest(std::span<const double> times) const;
 
  private:
-  std::vector<OnLink> links_;
+  std::vector<InnerLoad> links_;
   std::vector<std::vector<double>> unlike_;  ///< of links no other of which is as busy by any kind
 };
 

@@ -50,7 +50,8 @@ std::vector<Time> times_on(const Blocks& blocks, const std::vector<BlockRange>& 
   return times;
 }
 
-Chain chain_of(const Scenario& s, const Shape& shape, LayerTimes::Timed& timed, const std::vector<BlockRange>& parts) {
+Chain chain_of(const Scenario& s, const Shape& shape, LayerTimes::TimedLayers& timed,
+               const std::vector<BlockRange>& parts) {
   Chain chain;
   const std::uint32_t last = timed.other ? weight_copies(s.parallelism) - 1 : 0;
   using OfTwo = std::pair<const KindsOfBlocks*, const KindsOfBlocks*>;
@@ -145,7 +146,7 @@ Plan LayerCuts::cut(Scenario& s, workload::Machines& machines, SharedParts* shar
   const auto [known, is_new] =
       by_time_.try_emplace({s.pipeline.schedule, s.pipeline.virtual_stages, casts_weights_anew(s)});
   if (is_new) {
-    LayerTimes::Timed* timed = times_.known(s);
+    LayerTimes::TimedLayers* timed = times_.known(s);
     if (timed == nullptr) timed = &times_.of(s, plan(s, machines, shared));
     const std::vector<BlockRange> parts = unparted(timed->blocks);
     const auto cut = best_cut(chain_of(s, planned_shape(s, micro_batches(s)), *timed, parts));
@@ -155,7 +156,7 @@ Plan LayerCuts::cut(Scenario& s, workload::Machines& machines, SharedParts* shar
   Plan made = plan(s, machines, shared);
   const Shape shape = made.staged.pipeline->shape;
   if (!made.out_of_memory || shape.virtual_stages > 1) return made;
-  LayerTimes::Timed& timed = times_.of(s, made);
+  LayerTimes::TimedLayers& timed = times_.of(s, made);
   const std::vector<BlockRange> parts = unparted(timed.blocks);
   Chain chain = chain_of(s, shape, timed, parts);
   Room room(s, made, parts);

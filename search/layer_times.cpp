@@ -21,7 +21,8 @@ bool casts_weights_anew(const Scenario& s) {
   return is_low_precision(s.training.precision) && s.data_parallel.zero == 3;
 }
 
-LayerTimes::Timed::Timed(const Scenario& scenario, const StagedModel& staged, const workload::Machine& machine)
+LayerTimes::TimedLayers::TimedLayers(const Scenario& scenario, const StagedModel& staged,
+                                     const workload::Machine& machine)
     : own(scenario),
       blocks(*staged.models.front()),
       other(!staged.kinds.empty() ? std::optional(staged.kinds.back()) : std::nullopt),
@@ -31,7 +32,7 @@ LayerTimes::Timed::Timed(const Scenario& scenario, const StagedModel& staged, co
       pieces(own, blocks, ranks, machine.timer(), true, splits_backward, nullptr, other_kind(other, other_blocks)),
       machine_(machine) {}
 
-PieceTimes& LayerTimes::Timed::least() {
+PieceTimes& LayerTimes::TimedLayers::least() {
   if (least_ == nullptr)
     least_ = std::make_unique<PieceTimes>(own, blocks, ranks, machine_.timer(), true, splits_backward, nullptr,
                                           other_kind(other, other_blocks), nullptr, SiblingTime::any);
@@ -45,14 +46,14 @@ LayerTimes::Key LayerTimes::key(const Scenario& s) {
           by_chunks ? s.parallelism.layers_per_stage : std::vector<std::uint32_t>{}};
 }
 
-LayerTimes::Timed* LayerTimes::known(const Scenario& s) const {
+LayerTimes::TimedLayers* LayerTimes::known(const Scenario& s) const {
   const auto found = timed_.find(key(s));
   return found == timed_.end() ? nullptr : found->second.get();
 }
 
-LayerTimes::Timed& LayerTimes::of(const Scenario& s, const Plan& plan) {
-  std::unique_ptr<Timed>& timed = timed_[key(s)];
-  if (timed == nullptr) timed = std::make_unique<Timed>(s, plan.staged, *machine_);
+LayerTimes::TimedLayers& LayerTimes::of(const Scenario& s, const Plan& plan) {
+  std::unique_ptr<TimedLayers>& timed = timed_[key(s)];
+  if (timed == nullptr) timed = std::make_unique<TimedLayers>(s, plan.staged, *machine_);
   return *timed;
 }
 

@@ -27,9 +27,10 @@ class LayerTimes {
   explicit LayerTimes(std::shared_ptr<const workload::Machine> machine) : machine_(std::move(machine)) {}
 
   /// The blocks of some of these plans, and what times them.
-  struct Timed {
-    Timed(const schedules::Scenario& scenario, const schedules::StagedModel& staged, const workload::Machine& machine);
-    Timed(const Timed&) = delete;
+  struct TimedLayers {
+    TimedLayers(const schedules::Scenario& scenario, const schedules::StagedModel& staged,
+                const workload::Machine& machine);
+    TimedLayers(const TimedLayers&) = delete;
     /// What they take at least where siblings take unlike times and do not stay together.
     schedules::PieceTimes& least();
 
@@ -47,9 +48,9 @@ class LayerTimes {
   };
 
   /// None: not timed yet.
-  Timed* known(const schedules::Scenario& scenario) const;
+  TimedLayers* known(const schedules::Scenario& scenario) const;
   /// Requires `plan` to be schedules::plan(scenario).
-  Timed& of(const schedules::Scenario& scenario, const schedules::Plan& plan);
+  TimedLayers& of(const schedules::Scenario& scenario, const schedules::Plan& plan);
 
   const workload::Machine& machine() const { return *machine_; }
 
@@ -59,7 +60,7 @@ class LayerTimes {
   /// cast for each pass; whether the loss is a block; where chunks count, how many there are, and their layers.
   using Key = std::tuple<bool, bool, bool, std::uint32_t, std::vector<std::uint32_t>>;
   static Key key(const schedules::Scenario& scenario);
-  std::map<Key, std::unique_ptr<Timed>> timed_;
+  std::map<Key, std::unique_ptr<TimedLayers>> timed_;
 };
 
 }  // namespace stepcast::search

@@ -142,31 +142,33 @@ std::optional<RatedAt> rated_at(const std::optional<LinkType>& link) {
 }
 
 constexpr std::array kResources{
-    Resource{"gpu_flops", "peak rates of the GPU in all precisions (cluster.node.gpu.peak)", gpu_flops,
-             [](const Scenario& s) -> std::optional<RatedAt> { return peak(s.cluster.gpu, s.training.precision); }},
-    Resource{"gpu_memory", "the rate of the GPU's memory (cluster.node.gpu.memory.bandwidth)", gpu_memory,
-             [](const Scenario& s) -> std::optional<RatedAt> { return s.cluster.gpu.memory_bandwidth; }},
-    Resource{"kernel_start",
-             "what kernels take besides their work (software.kernel_gap, grouped_multiply_launch, the GPU's "
-             "memory.ramp)",
-             kernel_start},
-    Resource{"host", "what the host takes to launch kernels (software.host_per_...)", host},
-    Resource{"nvlink", "the rate of NVLink, or of what else joins GPUs directly", nvlink,
-             [](const Scenario& s) { return rated_at(s.cluster.node.nvlink); }},
-    Resource{"nvlink_latency", "latency of NVLink, and what the library adds to each transfer over it", nvlink_latency},
-    Resource{"pcie", "rates of PCIe, of links between sockets and of copies between GPU and host", pcie,
-             [](const Scenario& s) { return rated_at(s.cluster.node.pcie); }},
-    Resource{"pcie_latency", "their latency, and what the library adds to each transfer over them", pcie_latency},
-    Resource{"network", "the rate of the nodes' adapters and of the fabric, whose links are of their kind", network,
-             [](const Scenario& s) { return rated_at(s.cluster.node.nic); }},
-    Resource{"network_latency",
-             "latency of adapters, cables and switches, what the library adds to each transfer between nodes, "
-             "software.tensor_delay and send_delay",
-             network_latency},
-    Resource{"collective_launch", "what the library takes to start a collective (transport.launch, ramp)",
-             collective_launch},
-    Resource{"storage", "rates of storage and drives (input, checkpoint, offload.nvme_bandwidth)", storage},
-    Resource{"cpu", "preprocessing of samples, and updates of offloaded parameters by the hosts", cpu},
+    RatedResource{
+        "gpu_flops", "peak rates of the GPU in all precisions (cluster.node.gpu.peak)", gpu_flops,
+        [](const Scenario& s) -> std::optional<RatedAt> { return peak(s.cluster.gpu, s.training.precision); }},
+    RatedResource{"gpu_memory", "the rate of the GPU's memory (cluster.node.gpu.memory.bandwidth)", gpu_memory,
+                  [](const Scenario& s) -> std::optional<RatedAt> { return s.cluster.gpu.memory_bandwidth; }},
+    RatedResource{"kernel_start",
+                  "what kernels take besides their work (software.kernel_gap, grouped_multiply_launch, the GPU's "
+                  "memory.ramp)",
+                  kernel_start},
+    RatedResource{"host", "what the host takes to launch kernels (software.host_per_...)", host},
+    RatedResource{"nvlink", "the rate of NVLink, or of what else joins GPUs directly", nvlink,
+                  [](const Scenario& s) { return rated_at(s.cluster.node.nvlink); }},
+    RatedResource{"nvlink_latency", "latency of NVLink, and what the library adds to each transfer over it",
+                  nvlink_latency},
+    RatedResource{"pcie", "rates of PCIe, of links between sockets and of copies between GPU and host", pcie,
+                  [](const Scenario& s) { return rated_at(s.cluster.node.pcie); }},
+    RatedResource{"pcie_latency", "their latency, and what the library adds to each transfer over them", pcie_latency},
+    RatedResource{"network", "the rate of the nodes' adapters and of the fabric, whose links are of their kind",
+                  network, [](const Scenario& s) { return rated_at(s.cluster.node.nic); }},
+    RatedResource{"network_latency",
+                  "latency of adapters, cables and switches, what the library adds to each transfer between nodes, "
+                  "software.tensor_delay and send_delay",
+                  network_latency},
+    RatedResource{"collective_launch", "what the library takes to start a collective (transport.launch, ramp)",
+                  collective_launch},
+    RatedResource{"storage", "rates of storage and drives (input, checkpoint, offload.nvme_bandwidth)", storage},
+    RatedResource{"cpu", "preprocessing of samples, and updates of offloaded parameters by the hosts", cpu},
 };
 
 class Improving : public ResourceVisitor {
@@ -188,14 +190,14 @@ class Looking : public ResourceVisitor {
 
 }  // namespace
 
-std::span<const Resource> resources() { return kResources; }
+std::span<const RatedResource> resources() { return kResources; }
 
-void improve(Scenario& scenario, const Resource& resource, double factor) {
+void improve(Scenario& scenario, const RatedResource& resource, double factor) {
   Improving improving(factor);
   resource.visit(scenario, improving);
 }
 
-bool has(const Scenario& scenario, const Resource& resource) {
+bool has(const Scenario& scenario, const RatedResource& resource) {
   Scenario copy = scenario;
   Looking looking;
   resource.visit(copy, looking);

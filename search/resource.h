@@ -22,7 +22,7 @@ struct ResourceVisitor {
 
 /// Something of a machine that a step may wait for, and that could be faster. Every rate and every time that a forecast
 /// reads belongs to exactly one resource, so that a machine that is twice as good in all of them takes half the step.
-struct Resource {
+struct RatedResource {
   std::string_view name;     ///< on the command line and in results: "network"
   std::string_view meaning;  ///< which rates or times of the scenario it is made of
   /// Visits every rate and time of it that the scenario has.
@@ -32,13 +32,13 @@ struct Resource {
 };
 
 /// Every resource, in the order in which help and docs have them.
-std::span<const Resource> resources();
+std::span<const RatedResource> resources();
 
 /// Makes the resource so many times as good: its rates `factor` times as high, its times `factor` times as short.
 /// Requires factor > 0. What was measured as a share of a rate stays that share.
-void improve(schedules::Scenario& scenario, const Resource& resource, double factor);
+void improve(schedules::Scenario& scenario, const RatedResource& resource, double factor);
 
 /// Whether the scenario has any rate or time of it that is not zero.
-bool has(const schedules::Scenario& scenario, const Resource& resource);
+bool has(const schedules::Scenario& scenario, const RatedResource& resource);
 
 }  // namespace stepcast::search

@@ -90,12 +90,12 @@ Bytes peak_memory(const schedules::Plan& plan) {
   return most;
 }
 
-class Search {
+class PlanSearch {
  public:
-  Search(const Space& space, const Options& options, workload::Machines& machines)
+  PlanSearch(const Space& space, const SearchOptions& options, workload::Machines& machines)
       : space_(space), options_(options), machines_(machines) {}
 
-  Answer run() {
+  SearchAnswer run() {
     for (const schedules::Problem& problem : objective_problems(options_.objective, space_.start))
       throw InputError(problem.key, problem.text);
     const auto begin = std::chrono::steady_clock::now();
@@ -110,7 +110,7 @@ class Search {
     const auto screened = first_simulated_.value_or(std::chrono::steady_clock::now());
     answer_.screening_seconds = std::chrono::duration<double>(screened - begin).count();
     answer_.simulating_seconds = all - answer_.screening_seconds;
-    for (Kept& each : best_) answer_.best.push_back(std::move(each.found));
+    for (KeptPlan& each : best_) answer_.best.push_back(std::move(each.found));
     std::ranges::sort(front_, {}, &OnFront::step);
     for (const OnFront& each : front_) answer_.front.push_back({each.settings, each.step, each.memory});
     return std::move(answer_);
@@ -124,13 +124,13 @@ class Search {
       if (own.out_of_memory) answer_.own_misses = own.out_of_memory->needed - own.out_of_memory->available;
       if (!own.simulated || own.out_of_memory) return;
       const Bytes memory = peak_memory(schedules::plan(space_.start, machines_));
-      answer_.own = Found{{}, space_.start, std::move(own), {}, memory};
+      answer_.own = FoundPlan{{}, space_.start, std::move(own), {}, memory};
     } catch (const InputError&) {  // the cluster cannot carry it
     }
   }
 
   /// Where the search ended before its time, the plan that it starts from is found too, if it is one of the space.
-  void keep_start(Found own) {
+  void keep_start(FoundPlan own) {
     for (std::size_t axis = 0; axis < kAxes; ++axis) {
       own.settings[axis] = axes()[axis].of(space_.start);
       if (std::ranges::find(space_.values[axis], own.settings[axis]) == space_.values[axis].end()) return;
@@ -269,7 +269,7 @@ class Search {
     return {};
   }
 
-  /// `into`: a Screened or the Answer.
+  /// `into`: a Screened or the SearchAnswer.
   template <class Counts>
   static void fail(Counts& into, const std::string& why) {
     ++into.failed;
@@ -485,7 +485,7 @@ class Search {
   /// Returns how many could be, and were.
   std::size_t simulate(const std::vector<Open>& taken) {
     if (!first_simulated_) first_simulated_ = std::chrono::steady_clock::now();
-    std::vector<std::optional<Found>> found(taken.size());
+    std::vector<std::optional<FoundPlan>> found(taken.size());
     std::vector<std::string> failures(taken.size()), unwanted(taken.size());
     std::vector<char> left(taken.size(), 0);
     // The plan that the search starts from, which may take the longest of all, beside the first others.
@@ -528,12 +528,12 @@ class Search {
     return simulated;
   }
 
-  struct Kept {
+  struct KeptPlan {
     Score score;
-    Found found;
+    FoundPlan found;
   };
 
-  void keep(Found found, std::uint64_t place) {
+  void keep(FoundPlan found, std::uint64_t place) {
     const Time step = found.forecast.step;
     if (options_.within && step >= *options_.within) {
       ++answer_.late;
@@ -546,7 +546,7 @@ class Search {
       front_.push_back(own);
     }
     const Score own = score(found.scenario, step, found.memory, &found.forecast, place);
-    const auto at = std::ranges::upper_bound(best_, own, {}, &Kept::score);
+    const auto at = std::ranges::upper_bound(best_, own, {}, &KeptPlan::score);
     if (at == best_.end() && best_.size() >= options_.top) return;
     best_.insert(at, {own, std::move(found)});
     if (best_.size() > options_.top) best_.pop_back();
@@ -565,7 +565,7 @@ class Search {
   }
 
   const Space& space_;
-  const Options& options_;
+  const SearchOptions& options_;
   workload::Machines& machines_;
   std::vector<Settings> shared_;
   std::vector<Outline> outlines_;  ///< of each layout
@@ -574,16 +574,16 @@ class Search {
   std::size_t layouts_screened_ = 0;
   bool start_is_simulated_ = false;
   std::optional<std::chrono::steady_clock::time_point> first_simulated_;
-  std::vector<Kept> best_;  ///< ascending
+  std::vector<KeptPlan> best_;  ///< ascending
   std::vector<OnFront> front_;
   std::optional<std::int64_t> least_left_;  ///< of the objective, what a plan that was left could have
-  Answer answer_;
+  SearchAnswer answer_;
 };
 
 }  // namespace
 
-Answer search(const Space& space, const Options& options, workload::Machines& machines) {
-  return Search(space, options, machines).run();
+SearchAnswer search(const Space& space, const SearchOptions& options, workload::Machines& machines) {
+  return PlanSearch(space, options, machines).run();
 }
 
 }  // namespace stepcast::search

@@ -21,7 +21,7 @@ struct SearchState {
   std::optional<Time> best{};  ///< the step of the best plan so far
 };
 
-struct Options {
+struct SearchOptions {
   Objective objective = Objective::step_time;
   std::size_t top = 10;
   bool exhaustive = false;                ///< simulate every plan that fits
@@ -38,7 +38,7 @@ struct Options {
 };
 
 /// A plan that was simulated.
-struct Found {
+struct FoundPlan {
   Settings settings{};
   schedules::Scenario scenario;
   schedules::Forecast forecast;
@@ -59,12 +59,12 @@ struct Refused {
   Bytes missing{};  ///< of a GPU or a node
 };
 
-struct Answer {
-  std::vector<Found> best;       ///< the best first
+struct SearchAnswer {
+  std::vector<FoundPlan> best;   ///< the best first
   std::vector<FrontPlan> front;  ///< the fastest first
   /// The plan that the space starts from, which need not be of the space (then its settings say nothing). None: it does
   /// not fit, or cannot run.
-  std::optional<Found> own{};
+  std::optional<FoundPlan> own{};
   std::optional<Bytes> own_misses{};  ///< so much of a GPU's memory or a node's, where it does not fit
   /// Plans that the checks accept; of those: that do not fit; whose bound keeps them from the answer, or the bound of
   /// their layout, and then whether they fit is not asked, nor whether a cut is the given one; that were simulated;
@@ -75,20 +75,21 @@ struct Answer {
   std::uint64_t unwanted = 0;
   std::string why_unwanted;
   std::uint64_t unscreened = 0;    ///< values of the first kSharedAxes whose plans nobody saw before the search stopped
-  bool stopped = false;            ///< by Options::stopped, before its end
-  std::uint64_t late = 0;          ///< of the simulated: that take longer than Options::within
+  bool stopped = false;            ///< by SearchOptions::stopped, before its end
+  std::uint64_t late = 0;          ///< of the simulated: that take longer than SearchOptions::within
   std::optional<Refused> nearest;  ///< of the refused, the one that misses least
   /// What the best found may miss: its objective over the least that a plan which was left could have, minus 1. 0: none
   /// is better. None: nothing was found, or nothing is known of what was left.
   std::optional<double> gap;
   double screening_seconds = 0, simulating_seconds = 0;
 
-  /// Where nothing was found: whether plans fit, but take longer than Options::within, by their bound or simulated.
+  /// Where nothing was found: whether plans fit, but take longer than SearchOptions::within, by their bound or
+  /// simulated.
   bool all_late() const { return best.empty() && (late > 0 || bounded > 0); }
 };
 
 /// The best plans of a space. What is answered, but for the seconds, does not depend on the threads. Throws InputError
 /// where no plan passes the checks, with what keeps the first from running.
-Answer search(const Space& space, const Options& options, workload::Machines& machines);
+SearchAnswer search(const Space& space, const SearchOptions& options, workload::Machines& machines);
 
 }  // namespace stepcast::search

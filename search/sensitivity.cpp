@@ -33,7 +33,7 @@ Elasticity elasticity_of(Time now, Time better, Time worse, Time twice) {
 
 Sensitivity sensitivity(const Scenario& scenario, workload::Machines& machines) {
   Sensitivity out;
-  for (const Resource& each : resources())
+  for (const RatedResource& each : resources())
     if (has(scenario, each)) out.effects.push_back({&each});
   const std::size_t sets = out.effects.size() + 1, factors = std::size(kFactors);  // the last set: all of them
   std::vector<Time> steps(sets * factors);

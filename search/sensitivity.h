@@ -28,7 +28,7 @@ struct Elasticity {
 
 /// What one resource is worth.
 struct ResourceEffect {
-  const Resource* resource = nullptr;
+  const RatedResource* resource = nullptr;
   Elasticity elasticity{};
 };
 

@@ -39,7 +39,7 @@ void StepLinks::carry_inner() {
   for (std::size_t stage = 0; stage < p_.loads.size(); ++stage) {
     const auto first = p_.loads.begin(), own = first + static_cast<std::ptrdiff_t>(stage);
     if (std::find(first, own, *own) != own) continue;
-    for (const InnerLoads::OnLink& each : p_.loads[stage]->links())
+    for (const InnerLoads::InnerLoad& each : p_.loads[stage]->links())
       seconds_[topology::index(each.link)] +=
           std::inner_product(each.seconds.begin(), each.seconds.end(), p_.runs[stage].begin(), 0.0);
   }

@@ -10,16 +10,16 @@
 namespace stepcast::search {
 
 TrafficTimes::TrafficTimes(std::span<const workload::Communication> communications, const collectives::Timer& timer,
-                           Answer answer)
+                           TimeWanted answer)
     : communications_(communications), timer_(timer) {
   alone_.reserve(communications.size());
   parts_.reserve(communications.size());
   for (const workload::Communication& each : communications) {
     if (each.copy || each.order != workload::Communication::Order::one_after_the_other)
       throw std::logic_error("a communication of a plan that is no sequence of collectives");
-    std::vector<Part>& parts = parts_.emplace_back();
+    std::vector<TimedPart>& parts = parts_.emplace_back();
     std::optional<Time>& alone = alone_.emplace_back();
-    if (answer == Answer::least) continue;
+    if (answer == TimeWanted::least) continue;
     for (const workload::Collective& collective : each.collectives) {
       parts.push_back({&together(collective), collective.scale});
       alike_ = alike_ && parts.back().timing->alike();

@@ -18,11 +18,11 @@ class TrafficTimes {
   /// What communications take, or no more than that (collectives::Timer::least), of which nothing is simulated and
   /// which is found for those alone that are asked for. Then all groups count as taking the same time, and what links
   /// are loaded with is not known.
-  enum class Answer : std::uint8_t { time, least };
+  enum class TimeWanted : std::uint8_t { time, least };
 
   /// The answers stay as long as `timer` does.
   TrafficTimes(std::span<const workload::Communication> communications, const collectives::Timer& timer,
-               Answer answer = Answer::time);
+               TimeWanted answer = TimeWanted::time);
 
   /// Whether all groups that run at the same time take the same time.
   bool alike() const { return alike_; }
@@ -47,11 +47,11 @@ class TrafficTimes {
   /// and by how much it is multiplied.
   template <class See>
   void each_timing(workload::CommunicationId id, const See& see) const {
-    for (const Part& part : parts_[workload::index(id)]) see(*part.timing, part.scale);
+    for (const TimedPart& part : parts_[workload::index(id)]) see(*part.timing, part.scale);
   }
 
  private:
-  struct Part {
+  struct TimedPart {
     const collectives::Timing* timing = nullptr;
     double scale = 1;
   };
@@ -62,7 +62,7 @@ class TrafficTimes {
   std::span<const workload::Communication> communications_;
   const collectives::Timer& timer_;
   mutable std::vector<std::optional<Time>> alone_;  ///< by CommunicationId
-  std::vector<std::vector<Part>> parts_;            ///< likewise
+  std::vector<std::vector<TimedPart>> parts_;       ///< likewise
   bool alike_ = true;
 };
 

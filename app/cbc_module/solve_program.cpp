@@ -22,14 +22,14 @@ struct Columns {
 Columns columns_of(const ZeroOneProgram& program) {
   Columns out;
   out.begins.assign(program.costs.size() + 1, 0);
-  for (const ZeroOneProgram::Row& row : program.rows)
-    for (const ZeroOneProgram::Term& term : row.terms) ++out.begins[term.variable + 1];
+  for (const ZeroOneProgram::Constraint& row : program.rows)
+    for (const ZeroOneProgram::Coefficient& term : row.terms) ++out.begins[term.variable + 1];
   for (std::size_t i = 1; i < out.begins.size(); ++i) out.begins[i] += out.begins[i - 1];
   out.rows.resize(static_cast<std::size_t>(out.begins.back()));
   out.factors.resize(out.rows.size());
   std::vector<CoinBigIndex> next = out.begins;
   for (std::size_t row = 0; row < program.rows.size(); ++row)
-    for (const ZeroOneProgram::Term& term : program.rows[row].terms) {
+    for (const ZeroOneProgram::Coefficient& term : program.rows[row].terms) {
       const auto at = static_cast<std::size_t>(next[term.variable]++);
       out.rows[at] = static_cast<int>(row);
       out.factors[at] = term.factor;
@@ -45,7 +45,7 @@ bool stepcast_solve_program(const ZeroOneProgram& program, std::vector<double>& 
   const Columns columns = columns_of(program);
   const std::vector<double> zeros(program.costs.size(), 0), ones(program.costs.size(), 1);
   std::vector<double> least, most;
-  for (const ZeroOneProgram::Row& row : program.rows) {
+  for (const ZeroOneProgram::Constraint& row : program.rows) {
     least.push_back(row.least);
     most.push_back(row.most);
   }

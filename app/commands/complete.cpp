@@ -57,11 +57,11 @@ Candidates values_of(const CommandLine& line, std::string_view option, const std
   if (option == "protocol") return plain_candidates({"Simple", "LL128", "LL"});
   Candidates all;
   if (option == "price")
-    for (const search::Resource& each : search::resources())
+    for (const search::RatedResource& each : search::resources())
       all.push_back({std::string(each.name) + "=", std::string(each.meaning)});
   if (option == "least") {
     all = plain_candidates({"cluster.gpus", "memory"});
-    for (const search::Resource& each : search::resources())
+    for (const search::RatedResource& each : search::resources())
       all.push_back({std::string(each.name), std::string(each.meaning)});
   }
   if (option == "to" || option == "emit")

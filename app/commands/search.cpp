@@ -101,8 +101,8 @@ std::optional<oneapi::tbb::global_control> at_most(unsigned threads) {
 }
 
 /// `stop`: null where a signal ends the search without an answer.
-search::Answer answer_of(const search::Space& space, search::Options options, workload::Machines& machines,
-                         const StopSignals* stop) {
+search::SearchAnswer answer_of(const search::Space& space, search::SearchOptions options, workload::Machines& machines,
+                               const StopSignals* stop) {
   const auto stops = [stop] { return stop != nullptr && stop->asked(); };
   std::mutex mutex;
   search::SearchState last;
@@ -119,7 +119,7 @@ search::Answer answer_of(const search::Space& space, search::Options options, wo
 }
 
 /// Of each run the best plan.
-std::vector<SearchedRun> searched(const Asked& asked, search::Options options,
+std::vector<SearchedRun> searched(const Asked& asked, search::SearchOptions options,
                                   std::span<const language::Question> questions, workload::Machines& machines,
                                   const StopSignals& stop) {
   options.top = 1;
@@ -164,7 +164,7 @@ std::function<std::string(const schedules::Scenario&)> untold(const Asked& asked
 
 /// The best plan as a scenario, or as a framework is told it.
 std::string emitted(const Asked& asked, const SearchReport& report, const language::Framework* framework) {
-  const search::Found& best = report.answer.best.front();
+  const search::FoundPlan& best = report.answer.best.front();
   const std::vector<std::vector<std::string>> layers{settings_asked(asked), settings_of(report.space, best)};
   language::Library library(language::config_folders());
   if (framework != nullptr) return launch_text(*framework, best.scenario, asked.paths.front(), layers, library);
@@ -175,7 +175,7 @@ std::string emitted(const Asked& asked, const SearchReport& report, const langua
 }
 
 /// Why there is no plan to emit.
-std::string why_nothing(const search::Answer& answer, const language::Framework* framework) {
+std::string why_nothing(const search::SearchAnswer& answer, const language::Framework* framework) {
   if (answer.unwanted > 0)
     return fmt::format("{} cannot be told any plan of the space that fits; the first: {}", framework->title,
                        answer.why_unwanted);
@@ -188,8 +188,8 @@ std::optional<std::uint64_t> budget_asked(const std::string& word) {
   return parse_count(word, "--budget", kMost);
 }
 
-search::Options options_asked(const Asked& asked) {
-  search::Options options;
+search::SearchOptions options_asked(const Asked& asked) {
+  search::SearchOptions options;
   options.objective = search_objective(word(asked.values, "objective"));
   options.within = search_limit(word(asked.values, "within"));
   options.top = parse_count(word(asked.values, "top"), "--top", kMostTop);
@@ -204,7 +204,7 @@ search::Options options_asked(const Asked& asked) {
 }
 
 /// Of several scenarios each has its best plan.
-int search_each(const Asked& asked, const search::Options& options, std::span<const language::Question> questions,
+int search_each(const Asked& asked, const search::SearchOptions& options, std::span<const language::Question> questions,
                 workload::Machines& machines) {
   const char* alone = asks_until(asked.values)                ? "--until"
                       : !word(asked.values, "emit").empty()   ? "--emit"
@@ -239,7 +239,7 @@ int search_plans(const std::vector<std::string>& words) {
   const auto asked = parse_asked(words, search_line());
   if (!asked) return kDone;
   if (asked->paths.empty()) throw InputError("stepcast search", "no scenario given; try scenarios/quickstart.yaml");
-  search::Options options = options_asked(*asked);
+  search::SearchOptions options = options_asked(*asked);
   const std::string emit = word(asked->values, "emit");
   const language::Framework* framework = emit.empty() || emit == "yaml" ? nullptr : &emitted_framework(emit);
   if (!emit.empty() && asked->format != Format::table)
@@ -270,7 +270,7 @@ int search_plans(const std::vector<std::string>& words) {
   const search::Space space = space_asked(*asked, question.scenario, options.objective);
   const StopSignals stop;
   const SearchReport report = search_report(space, answer_of(space, options, machines, &stop), options.objective);
-  const std::vector<search::Found>& best = report.answer.best;
+  const std::vector<search::FoundPlan>& best = report.answer.best;
   if (best.empty() && report.answer.stopped) {
     std::fputs("stepcast search: stopped before any plan was found\n", stderr);
     return stop.status();

@@ -38,13 +38,13 @@ constexpr std::int64_t kGibibyte = std::int64_t{1} << 30, kMostMemory = 4;
 struct TriedValues {
   std::vector<EdgeValue> values;
   std::string_view counted_in;
-  search::Walk walk = search::Walk::halves;
+  search::EdgeWalk walk = search::EdgeWalk::halves;
   std::function<void(search::Space&, double number)> set;
 };
 
 TriedValues gpus_tried(const search::Space& space) {
   const std::size_t axis = search::axis_named("", std::string(kGpus));
-  TriedValues tried{{}, "GPUs", search::Walk::each, [axis](search::Space& at, double number) {
+  TriedValues tried{{}, "GPUs", search::EdgeWalk::each, [axis](search::Space& at, double number) {
                       at.values[axis] = {std::llround(number)};
                     }};
   for (const std::int64_t gpus : space.values[axis])
@@ -54,7 +54,7 @@ TriedValues gpus_tried(const search::Space& space) {
 
 TriedValues memory_tried(const search::Space& space) {
   const Bytes now = space.start.cluster.gpu.memory;
-  TriedValues tried{{}, "bytes", search::Walk::halves, [now](search::Space& at, double number) {
+  TriedValues tried{{}, "bytes", search::EdgeWalk::halves, [now](search::Space& at, double number) {
                       schedules::ClusterSpec& cluster = at.start.cluster;
                       cluster.gpu.memory = {std::llround(number)};
                       if (cluster.other)
@@ -66,15 +66,15 @@ TriedValues memory_tried(const search::Space& space) {
   return tried;
 }
 
-std::string factor_text(const Scenario& s, const search::Resource& resource, double factor) {
+std::string factor_text(const Scenario& s, const search::RatedResource& resource, double factor) {
   const auto at = resource.rated_at != nullptr ? resource.rated_at(s) : std::nullopt;
   std::string rate;
   if (at) rate = std::visit([&](auto rated) { return " (" + text(rated * factor) + ")"; }, *at);
   return fmt::format("{:.3g} x{}", factor, rate);
 }
 
-TriedValues resource_tried(const search::Space& space, const search::Resource& resource) {
-  TriedValues tried{{}, "times as good", search::Walk::halves, [&resource](search::Space& at, double number) {
+TriedValues resource_tried(const search::Space& space, const search::RatedResource& resource) {
+  TriedValues tried{{}, "times as good", search::EdgeWalk::halves, [&resource](search::Space& at, double number) {
                       search::improve(at.start, resource, number);
                     }};
   const int steps = static_cast<int>(std::log(kFurthest) / std::log(search::kSlightly));
@@ -89,7 +89,7 @@ TriedValues tried_of(const search::Space& space, const std::string& least) {
   if (least == kGpus) return gpus_tried(space);
   if (least == kMemory) return memory_tried(space);
   std::vector<std::string_view> names{kGpus, kMemory};
-  for (const search::Resource& each : search::resources()) {
+  for (const search::RatedResource& each : search::resources()) {
     if (each.name == least) {
       if (!search::has(space.start, each))
         throw InputError("--least", "the scenario has no " + least + ": " + std::string(each.meaning));
@@ -128,7 +128,7 @@ Vocabulary quantity_names() {
   return all;
 }
 
-bool is_met(const Condition& condition, const search::Found& plan) {
+bool is_met(const Condition& condition, const search::FoundPlan& plan) {
   Answer answer;
   answer.question.scenario = plan.scenario;
   answer.forecast = plan.forecast;
@@ -153,7 +153,7 @@ bool asks_until(const boost::program_options::variables_map& values) {
 }
 
 int search_until(const Asked& asked, const search::Space& space,
-                 const std::function<search::Answer(const search::Space&)>& best_of) {
+                 const std::function<search::SearchAnswer(const search::Space&)>& best_of) {
   const std::string least = word(asked.values, "least"), until = word(asked.values, "until");
   const Condition condition(until, quantity_names(), "--until");
   TriedValues tried = tried_of(space, least);
@@ -162,7 +162,7 @@ int search_until(const Asked& asked, const search::Space& space,
     search::Space at = space;
     tried.set(at, report.values[place].number);
     search::EdgePoint point{place};
-    search::Answer answer = best_of(at);
+    search::SearchAnswer answer = best_of(at);
     if (answer.best.empty()) return point;
     point.best = std::move(answer.best.front());
     point.met = is_met(condition, *point.best);

@@ -14,6 +14,6 @@ bool asks_until(const boost::program_options::variables_map& values);
 /// Answers `stepcast search --until CONDITION --least WHAT`: the least of it with which the fastest plan of the space
 /// meets the condition. `best_of`: searches a space. Returns the exit status.
 int search_until(const Asked& asked, const search::Space& space,
-                 const std::function<search::Answer(const search::Space&)>& best_of);
+                 const std::function<search::SearchAnswer(const search::Space&)>& best_of);
 
 }  // namespace stepcast::app

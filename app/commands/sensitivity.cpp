@@ -42,7 +42,7 @@ CommandLine sensitivity_line() {
       "  stepcast sensitivity scenarios/quickstart.yaml\n"
       "  stepcast sensitivity scenarios/quickstart.yaml --price network=4000 --plot bars.svg\n\n"
       "Resources:\n";
-  for (const search::Resource& each : search::resources())
+  for (const search::RatedResource& each : search::resources())
     usage += "  " + std::string(each.name) + std::string(19 - each.name.size(), ' ') + std::string(each.meaning) + "\n";
   return asked_line(usage + "\nExit status 3: the plan does not fit in the GPUs' memory.", options);
 }
@@ -50,7 +50,7 @@ CommandLine sensitivity_line() {
 /// RESOURCE=MONEY, each resource once.
 std::map<std::string, double> prices_asked(const std::vector<std::string>& words) {
   std::vector<std::string_view> names;
-  for (const search::Resource& each : search::resources()) names.push_back(each.name);
+  for (const search::RatedResource& each : search::resources()) names.push_back(each.name);
   std::map<std::string, double> prices;
   for (const std::string& word : words) {
     const std::size_t equals = word.find('=');

@@ -19,7 +19,7 @@ using search::EdgePoint;
 std::string plan_text(const search::Space& space, const search::Settings& settings) {
   std::string words;
   for (std::size_t i = 0; i < search::kAxes; ++i) {
-    const search::Axis& axis = search::axes()[i];
+    const search::SearchAxis& axis = search::axes()[i];
     if (space.values[i].size() < 2 || axis.key == "cluster.gpus") continue;
     const std::string_view key = axis.key.substr(axis.key.find('.') + 1);
     words += fmt::format("{}{} {}", words.empty() ? "" : ", ", key, text(axis, settings[i]));
@@ -31,7 +31,7 @@ const EdgeValue& value_of(const EdgeReport& report, const EdgePoint& point) { re
 
 /// What is found, and why it is the edge.
 std::string edge_text(const EdgeReport& report) {
-  const search::Edge& edge = report.edge;
+  const search::TargetEdge& edge = report.edge;
   if (!edge.least) return fmt::format("no {} that was tried meets {}\n", report.least, report.until);
   const EdgeValue& found = value_of(report, edge.points[*edge.least]);
   std::string out = fmt::format("least {} that meets {}: {}", report.least, report.until, found.text);
@@ -55,7 +55,7 @@ std::string edge_table(const EdgeReport& report) {
 
 std::string edge_csv(const EdgeReport& report) {
   std::vector<std::string> titles{"value", "counted_in", "met", "step_time_s", "peak_memory_bytes"};
-  for (const search::Axis& axis : search::axes()) titles.emplace_back(axis.key);
+  for (const search::SearchAxis& axis : search::axes()) titles.emplace_back(axis.key);
   std::string out = csv_line(titles);
   for (const EdgePoint& point : report.edge.points) {
     const auto& best = point.best;

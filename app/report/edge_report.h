@@ -22,7 +22,7 @@ struct EdgeReport {
   std::string least;            ///< of what
   std::string_view counted_in;  ///< what the values are: "GPUs", "bytes" or "times as good"
   std::vector<EdgeValue> values;
-  search::Edge edge;
+  search::TargetEdge edge;
 };
 
 std::string edge_table(const EdgeReport& report);

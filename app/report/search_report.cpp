@@ -23,7 +23,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using schedules::TimePart;
-using search::Found;
+using search::FoundPlan;
 using search::Settings;
 
 constexpr const char* kData = "parallelism.data";
@@ -43,7 +43,7 @@ std::int64_t data_ranks(const Settings& settings) {
 /// All axes, and the data ranks behind the stages.
 std::vector<std::string> all_keys() {
   std::vector<std::string> keys;
-  for (const search::Axis& axis : search::axes()) {
+  for (const search::SearchAxis& axis : search::axes()) {
     keys.emplace_back(axis.key);
     if (axis.key == "parallelism.pipeline") keys.emplace_back(kData);
   }
@@ -74,7 +74,7 @@ std::string short_list_text(const std::vector<std::uint32_t>& numbers) {
 std::vector<KeyValue> all_settings(const Settings& settings) {
   std::vector<KeyValue> all;
   for (std::size_t i = 0; i < search::kAxes; ++i) {
-    const search::Axis& axis = search::axes()[i];
+    const search::SearchAxis& axis = search::axes()[i];
     all.push_back({std::string(axis.key), text(axis, settings[i]), axis.names == nullptr && axis.unit.empty()});
     if (axis.key == "parallelism.pipeline") all.push_back({kData, std::to_string(data_ranks(settings)), true});
   }
@@ -82,7 +82,7 @@ std::vector<KeyValue> all_settings(const Settings& settings) {
 }
 
 /// The same with the layers that were found. `text_of`: how a list of them is written.
-std::vector<KeyValue> all_settings(const Found& plan,
+std::vector<KeyValue> all_settings(const FoundPlan& plan,
                                    std::string (*text_of)(const std::vector<std::uint32_t>&) = list_text) {
   std::vector<KeyValue> all = all_settings(plan.settings);
   if (search::is_balanced(plan.settings))
@@ -90,15 +90,15 @@ std::vector<KeyValue> all_settings(const Found& plan,
   return all;
 }
 
-std::optional<Energy> energy_of(const Found& plan) {
+std::optional<Energy> energy_of(const FoundPlan& plan) {
   return search::step_energy(plan.scenario, plan.forecast.step, search::computing_share(plan.forecast));
 }
-std::optional<schedules::Money> money_of(const Found& plan) {
+std::optional<schedules::Money> money_of(const FoundPlan& plan) {
   return search::step_money(plan.scenario, plan.forecast.step, search::computing_share(plan.forecast));
 }
 
 /// Of the step, mean over the stages.
-double share(const Found& plan, const TimePart& part) {
+double share(const FoundPlan& plan, const TimePart& part) {
   double all = 0;
   for (const schedules::StageReport& stage : plan.forecast.stages) all += to_seconds(stage.time.*part.time);
   return all / to_seconds(plan.forecast.step) / static_cast<double>(plan.forecast.stages.size());
@@ -118,13 +118,13 @@ std::string in_words(const search::Space& space, const Settings& settings) {
   return words;
 }
 
-std::string gap_text(const search::Answer& answer) {
+std::string gap_text(const search::SearchAnswer& answer) {
   if (!answer.gap) return "nothing is known of how far from the best this is";
   if (*answer.gap == 0) return "certified gap 0: no plan of the space is better than the first";
   return fmt::format("certified gap {:.1f}%: no plan of the space is better than the first by more", 100 * *answer.gap);
 }
 
-std::string counts_text(const search::Answer& a) {
+std::string counts_text(const search::SearchAnswer& a) {
   std::string words = fmt::format("{} plans: {} do not fit, {} bounded away, {} simulated", a.screened, a.refused,
                                   a.bounded, a.simulated);
   if (a.late > 0) words += fmt::format(", {} of these slower than asked", a.late);
@@ -136,7 +136,7 @@ std::string counts_text(const search::Answer& a) {
 }
 
 std::string nearest_text(const SearchReport& report) {
-  const search::Answer& a = report.answer;
+  const search::SearchAnswer& a = report.answer;
   if (!a.nearest) return {};
   return fmt::format("the nearest of those that do not fit misses {}: {}\n", text(a.nearest->missing),
                      in_words(report.space, a.nearest->settings));
@@ -148,7 +148,7 @@ struct Compared {
   std::string words;
 };
 
-Compared compared(const Found& plan, search::Objective objective) {
+Compared compared(const FoundPlan& plan, search::Objective objective) {
   switch (objective) {
     case search::Objective::step_time:
       break;
@@ -170,7 +170,7 @@ Compared compared(const Found& plan, search::Objective objective) {
 }
 
 /// The scenario's own plan beside the first.
-std::string own_text(const search::Answer& a, search::Objective objective) {
+std::string own_text(const search::SearchAnswer& a, search::Objective objective) {
   if (a.best.empty()) return {};
   if (a.own_misses) return fmt::format("the scenario's own plan does not fit: it misses {}\n", text(*a.own_misses));
   if (!a.own) return "the scenario's own plan does not run\n";
@@ -210,7 +210,7 @@ std::string front_text(const SearchReport& report) {
 }  // namespace
 
 std::string search_table(const SearchReport& report) {
-  const search::Answer& answer = report.answer;
+  const search::SearchAnswer& answer = report.answer;
   std::string out, said;
   if (!answer.best.empty()) {
     std::vector<TextTable::Column> columns{{"#"}, {"step time"}, {"band"}, {"peak memory"}};
@@ -220,7 +220,7 @@ std::string search_table(const SearchReport& report) {
     if (energy) columns.push_back({"energy"});
     std::vector<const TimePart*> parts;
     for (const TimePart& part : schedules::kTimeParts)
-      if (std::ranges::any_of(answer.best, [&](const Found& plan) { return share(plan, part) >= 0.0005; }))
+      if (std::ranges::any_of(answer.best, [&](const FoundPlan& plan) { return share(plan, part) >= 0.0005; }))
         parts.push_back(&part);
     for (const KeyValue& each : all_settings(answer.best.front()))
       if (is_told(report.space, each.key)) columns.push_back({each.key.substr(each.key.find('.') + 1)});
@@ -229,7 +229,7 @@ std::string search_table(const SearchReport& report) {
     std::vector<Bar> bars;
     bool starred = false;
     for (std::size_t i = 0; i < answer.best.size(); ++i) {
-      const Found& plan = answer.best[i];
+      const FoundPlan& plan = answer.best[i];
       starred = starred || (report.bands[i] && !report.bands[i]->in_range);
       std::vector<std::string> cells{std::to_string(i + 1), text(plan.forecast.step), band_text(report.bands[i]),
                                      text(plan.memory)};
@@ -256,14 +256,14 @@ std::string search_table(const SearchReport& report) {
 }
 
 std::string search_csv(const SearchReport& report) {
-  const search::Answer& answer = report.answer;
+  const search::SearchAnswer& answer = report.answer;
   std::vector<std::string> titles{"rank",    "step_time_s", "low_s",     "high_s", "in_range", "peak_memory_bytes",
                                   "bound_s", "money",       "energy_kwh"};
   for (const std::string& key : all_keys()) titles.push_back(key);
   for (const TimePart& part : schedules::kTimeParts) titles.push_back("share_" + std::string(part.key));
   std::string out = csv_line(titles);
   for (std::size_t i = 0; i < answer.best.size(); ++i) {
-    const Found& plan = answer.best[i];
+    const FoundPlan& plan = answer.best[i];
     std::vector<std::string> cells{std::to_string(i + 1), fmt::format("{}", to_seconds(plan.forecast.step))};
     for (std::string& cell : band_cells(report.bands[i])) cells.push_back(std::move(cell));
     cells.push_back(std::to_string(plan.memory.value));
@@ -296,13 +296,13 @@ Json object(const std::vector<KeyValue>& settings) {
 
 }  // namespace
 
-Json settings_json(const Found& plan) { return object(all_settings(plan)); }
+Json settings_json(const FoundPlan& plan) { return object(all_settings(plan)); }
 
 std::string search_json(const SearchReport& report) {
-  const search::Answer& answer = report.answer;
+  const search::SearchAnswer& answer = report.answer;
   Json plans = Json::array(), front = Json::array();
   for (std::size_t i = 0; i < answer.best.size(); ++i) {
-    const Found& plan = answer.best[i];
+    const FoundPlan& plan = answer.best[i];
     const std::optional<calibrate::Band>& band = report.bands[i];
     const std::optional<schedules::Money> money = money_of(plan);
     const std::optional<Energy> energy = energy_of(plan);
@@ -348,12 +348,12 @@ std::string search_json(const SearchReport& report) {
                     {"screening_seconds", answer.screening_seconds}});
 }
 
-std::vector<std::string> settings_of(const search::Space& space, const Found& plan) {
+std::vector<std::string> settings_of(const search::Space& space, const FoundPlan& plan) {
   const Settings& settings = plan.settings;
   std::vector<std::string> all;
   std::set<std::string_view> taken_away;
   for (std::size_t i = 0; i < search::kAxes; ++i) {
-    const search::Axis& axis = search::axes()[i];
+    const search::SearchAxis& axis = search::axes()[i];
     if (settings[i] == axis.of(space.start) || axis.key == kLayers) continue;
     all.push_back(std::string(axis.key) + "=" + written(axis, settings[i]));
     taken_away.insert(axis.details.begin(), axis.details.end());

@@ -13,7 +13,7 @@ namespace stepcast::app {
 /// The best plans of a space, and the band of each.
 struct SearchReport {
   search::Space space;
-  search::Answer answer;
+  search::SearchAnswer answer;
   search::Objective objective{};
   std::vector<std::optional<calibrate::Band>> bands;
 };
@@ -24,10 +24,10 @@ std::string search_csv(const SearchReport& report);
 std::string search_json(const SearchReport& report);
 
 /// Every axis and the data ranks, as an object of keys and their values.
-nlohmann::ordered_json settings_json(const search::Found& plan);
+nlohmann::ordered_json settings_json(const search::FoundPlan& plan);
 
 /// The keys that make a plan of the space's start, with their values: "parallelism.tensor=8".
 /// "parallelism.tensor_grid=" takes a key away that goes with the start's value alone.
-std::vector<std::string> settings_of(const search::Space& space, const search::Found& plan);
+std::vector<std::string> settings_of(const search::Space& space, const search::FoundPlan& plan);
 
 }  // namespace stepcast::app

@@ -85,7 +85,7 @@ std::string searched_runs_csv(std::span<const SearchedRun> runs) {
     return number(time ? std::optional(to_seconds(*time)) : std::nullopt);
   };
   for (const SearchedRun& run : runs) {
-    const search::Answer& answer = run.answer;
+    const search::SearchAnswer& answer = run.answer;
     const std::optional<Time> found = found_step(run);
     out +=
         csv_line({run.name, seconds(own_step(run)), answer.own_misses ? std::to_string(answer.own_misses->value) : "",
@@ -101,7 +101,7 @@ std::string searched_runs_json(std::span<const SearchedRun> runs) {
   const auto seconds = [](const std::optional<Time>& time) { return time ? Json(to_seconds(*time)) : Json(); };
   Json rows = Json::array();
   for (const SearchedRun& run : runs) {
-    const search::Answer& answer = run.answer;
+    const search::SearchAnswer& answer = run.answer;
     rows.push_back({{"name", run.name},
                     {"error", run.error.empty() ? Json() : Json(run.error)},
                     {"own_step_time_s", seconds(own_step(run))},

@@ -14,7 +14,7 @@ struct SearchedRun {
   std::string name;
   std::string error;                    ///< why nothing was searched, else empty
   std::vector<std::string> settings{};  ///< of the best plan, over the run's own: "parallelism.tensor=8"
-  search::Answer answer{};
+  search::SearchAnswer answer{};
 };
 
 std::string searched_runs_table(std::span<const SearchedRun> runs);

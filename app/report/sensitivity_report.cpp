@@ -32,7 +32,7 @@ struct Rated {
   std::string text;
 };
 
-std::optional<Rated> rated(const SensitivityReport& report, const search::Resource& resource) {
+std::optional<Rated> rated(const SensitivityReport& report, const search::RatedResource& resource) {
   const auto at = resource.rated_at != nullptr ? resource.rated_at(report.scenario) : std::nullopt;
   if (!at) return std::nullopt;
   if (const auto* bandwidth = std::get_if<Bandwidth>(&*at)) return Rated{bandwidth->value, "B/s", text(*bandwidth)};

@@ -101,15 +101,15 @@ DetailJson memory_json(const Forecast& forecast) {
 
 DetailJson line_json(const PassLine& line) {
   return {{"name", line.name},
-          {"shape", line.shape},
-          {"flops", line.flops},
-          {"bytes", line.bytes},
+          {"shape", line.rating.shape},
+          {"flops", line.rating.flops},
+          {"bytes", line.rating.bytes},
           {"launches", line.launches},
           {"compute_s", to_seconds(line.compute)},
           {"exposed_s", to_seconds(line.exposed)},
-          {"rated", line.rated > 0 ? DetailJson(line.rated) : DetailJson(nullptr)},
-          {"by_bytes", line.by_bytes},
-          {"source", line.source}};
+          {"rated", line.rating.rated > 0 ? DetailJson(line.rating.rated) : DetailJson(nullptr)},
+          {"by_bytes", line.rating.by_bytes},
+          {"source", line.rating.source}};
 }
 
 DetailJson blocks_json(const std::vector<DerivedBlock>& blocks) {

@@ -227,6 +227,82 @@ double uninformed(const Free& c, double place, double half) {
   return (high - low) / kUninformed;
 }
 
+/// The samples do not tell a constant, which keeps its start.
+void drop(RobustFit& fit, Problem& problem, std::size_t constant, const std::string& why) {
+  Estimate& estimate = fit.constants[constant];
+  const double start = problem.constants[constant].start;
+  estimate = {estimate.name, start, start, start, false, why};
+  problem.values[constant] = start;
+}
+
+/// Drops the constants of which nothing was known before, where there are hardly more of them than samples.
+void drop_if_too_few(RobustFit& fit, Problem& problem) {
+  const std::size_t samples = problem.measured.size();
+  const auto unknown = static_cast<std::size_t>(
+      std::ranges::count_if(problem.constants, [](const Free& c) { return c.width == 0 && !c.whole; }));
+  if (samples >= unknown + 2) return;
+  for (std::size_t i = 0; i < problem.constants.size(); ++i) {
+    if (problem.constants[i].width == 0 || samples == 0)
+      drop(fit, problem, i,
+           samples == 0 ? "nothing was measured that depends on it"
+                        : "only " + std::to_string(samples) +
+                              (samples == 1 ? " measurement depends on it" : " measurements depend on it"));
+  }
+}
+
+/// Where a fit begins: where the last one ended, and at `starts`, with constants that were dropped as they are.
+std::vector<std::vector<double>> starts_of(const RobustFit& fit, const Problem& problem,
+                                           std::span<const std::vector<double>> starts) {
+  std::vector<std::vector<double>> from{problem.values};
+  for (std::vector<double> start : starts) {
+    for (std::size_t i = 0; i < problem.constants.size(); ++i)
+      if (!fit.constants[i].identified) start[i] = problem.values[i];
+    from.push_back(std::move(start));
+  }
+  return from;
+}
+
+/// The best values from any of `from`. Where something is known of constants, what a usual sample tells beside that is
+/// taken from a first fit.
+void minimize(Problem& problem, std::span<const std::size_t> told, std::vector<std::vector<double>> from) {
+  for (std::vector<double>& start : from) {
+    std::vector<std::size_t> open;  // what a start says of a constant is what it is for
+    for (const std::size_t i : told)
+      if (start[i] == problem.values[i]) open.push_back(i);
+    start = tried(problem, open, std::move(start));
+  }
+  problem.error_size = problem.scatter.size;
+  problem.values = minimized(problem, from);
+  if (!problem.some_known()) return;
+  problem.error_size = usual_error(problem, problem.values);
+  problem.values = minimized(problem, std::vector<std::vector<double>>{problem.values});
+}
+
+/// Half of a 95% interval in standard deviations of a constant, by Student's distribution.
+double deviations_of_interval(std::size_t samples, std::size_t constants) {
+  const double freedom = std::max(static_cast<double>(samples - std::min(samples, constants)), 1.0);
+  return boost::math::quantile(boost::math::students_t(freedom), 0.975);
+}
+
+/// Of each sample, its error where its group was left out of the fit.
+std::vector<double> held_out_errors(const Problem& problem, std::span<const std::size_t> groups) {
+  const std::size_t samples = problem.measured.size();
+  std::map<std::size_t, std::size_t> order;
+  for (const std::size_t group : groups) order.try_emplace(group, order.size());
+  std::vector<double> errors(samples);
+  for (std::size_t fold = 0; fold < kFolds; ++fold) {
+    Problem rest = problem;
+    rest.samples.clear();
+    for (std::size_t i = 0; i < samples; ++i)
+      if (order.at(groups[i]) % kFolds != fold) rest.samples.push_back(i);
+    if (!rest.moving.empty() && rest.samples.size() > rest.moving.size())
+      rest.values = minimized(rest, std::vector<std::vector<double>>{problem.values});
+    for (std::size_t i = 0; i < samples; ++i)
+      if (order.at(groups[i]) % kFolds == fold) errors[i] = std::expm1(rest.error(rest.values, i));
+  }
+  return errors;
+}
+
 }  // namespace
 
 std::vector<double> RobustFit::values() const {
@@ -255,23 +331,7 @@ RobustFit fit_robust(std::span<const double> measured, std::span<const std::size
   }
   problem.samples.resize(measured.size());
   std::iota(problem.samples.begin(), problem.samples.end(), std::size_t{0});
-  const auto drop = [&](std::size_t constant, const std::string& why) {
-    Estimate& estimate = fit.constants[constant];
-    estimate = {
-        estimate.name, constants[constant].start, constants[constant].start, constants[constant].start, false, why};
-    problem.values[constant] = constants[constant].start;
-  };
-  const auto unknown = static_cast<std::size_t>(
-      std::ranges::count_if(constants, [](const Free& c) { return c.width == 0 && !c.whole; }));
-  if (measured.size() < unknown + 2) {
-    for (std::size_t i = 0; i < constants.size(); ++i) {
-      if (constants[i].width == 0 || measured.empty())
-        drop(i, measured.empty()
-                    ? "nothing was measured that depends on it"
-                    : "only " + std::to_string(measured.size()) +
-                          (measured.size() == 1 ? " measurement depends on it" : " measurements depend on it"));
-    }
-  }
+  drop_if_too_few(fit, problem);
   // Fit, leave out what the samples do not tell, and fit the rest again, until they tell all that is left.
   for (bool again = true; again;) {
     again = false;
@@ -283,24 +343,7 @@ RobustFit fit_robust(std::span<const double> measured, std::span<const std::size
       if (!constants[i].whole) problem.moving.push_back(i);
     }
     if (problem.moving.empty()) break;
-    std::vector<std::vector<double>> from{problem.values};
-    for (std::vector<double> start : starts) {
-      for (std::size_t i = 0; i < constants.size(); ++i)
-        if (!fit.constants[i].identified) start[i] = problem.values[i];
-      from.push_back(std::move(start));
-    }
-    for (std::vector<double>& start : from) {
-      std::vector<std::size_t> open;  // what a start says of a constant is what it is for
-      for (const std::size_t i : told)
-        if (start[i] == problem.values[i]) open.push_back(i);
-      start = tried(problem, open, std::move(start));
-    }
-    problem.error_size = scatter.size;
-    problem.values = minimized(problem, from);
-    if (problem.some_known()) {
-      problem.error_size = usual_error(problem, problem.values);
-      problem.values = minimized(problem, std::vector<std::vector<double>>{problem.values});
-    }
+    minimize(problem, told, starts_of(fit, problem, starts));
     for (const std::size_t i : told)
       if (constants[i].whole) fit.constants[i].value = fit.constants[i].low = fit.constants[i].high = problem.values[i];
     const Eigen::MatrixXd slopes = problem.slopes(problem.values);
@@ -310,16 +353,13 @@ RobustFit fit_robust(std::span<const double> measured, std::span<const std::size
       if (slopes.col(static_cast<Eigen::Index>(k)).norm() > kFelt) {
         felt.push_back(k);
       } else {
-        drop(problem.moving[k], "no measurement depends on it");
+        drop(fit, problem, problem.moving[k], "no measurement depends on it");
         again = true;
       }
     }
     if (again) continue;  // a constant that nothing tells counts for no degree of freedom
     const double error_variance = variance(problem, problem.values);
-    const double width = boost::math::quantile(
-        boost::math::students_t(
-            std::max(static_cast<double>(measured.size() - std::min(measured.size(), problem.moving.size())), 1.0)),
-        0.975);
+    const double width = deviations_of_interval(measured.size(), problem.moving.size());
     Intervals intervals;
     intervals.half_widths = [&](const Eigen::MatrixXd& of) -> Eigen::VectorXd {
       return width * (error_variance * inverse_diagonal(of)).cwiseSqrt();
@@ -335,30 +375,17 @@ RobustFit fit_robust(std::span<const double> measured, std::span<const std::size
     };
     intervals.give_up = [&](std::size_t k) {
       const std::size_t constant = problem.moving[k];
-      drop(constant, constants[constant].width > 0 ? "the measurements say hardly more of it than was known"
-                     : constants[constant].logarithmic
-                         ? "its interval spans a factor of more than " +
-                               std::to_string(std::lround(constants[constant].told_within))
-                         : "its interval covers most of its bounds");
+      drop(fit, problem, constant,
+           constants[constant].width > 0     ? "the measurements say hardly more of it than was known"
+           : constants[constant].logarithmic ? "its interval spans a factor of more than " +
+                                                   std::to_string(std::lround(constants[constant].told_within))
+                                             : "its interval covers most of its bounds");
       again = true;
     };
     give_up_untold(with_known(problem, slopes, error_variance), felt, intervals);
   }
   for (std::size_t i = 0; i < measured.size(); ++i) fit.errors.push_back(std::expm1(problem.error(problem.values, i)));
-
-  std::map<std::size_t, std::size_t> order;
-  for (const std::size_t group : groups) order.try_emplace(group, order.size());
-  fit.held_out.resize(measured.size());
-  for (std::size_t fold = 0; fold < kFolds; ++fold) {
-    Problem rest = problem;
-    rest.samples.clear();
-    for (std::size_t i = 0; i < measured.size(); ++i)
-      if (order.at(groups[i]) % kFolds != fold) rest.samples.push_back(i);
-    if (!rest.moving.empty() && rest.samples.size() > rest.moving.size())
-      rest.values = minimized(rest, std::vector<std::vector<double>>{problem.values});
-    for (std::size_t i = 0; i < measured.size(); ++i)
-      if (order.at(groups[i]) % kFolds == fold) fit.held_out[i] = std::expm1(rest.error(rest.values, i));
-  }
+  fit.held_out = held_out_errors(problem, groups);
   return fit;
 }
 

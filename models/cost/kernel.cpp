@@ -1,5 +1,7 @@
 #include "models/cost/kernel.h"
 
+#include <fmt/format.h>
+
 #include "models/cost/elementwise.h"
 #include "models/cost/fused_attention.h"
 #include "models/cost/gemm.h"
@@ -9,14 +11,30 @@ namespace stepcast::schedules {
 
 namespace {
 
+// Each kind of kernel has two functions below: `time_of` and `rating_of`.
+
 GemmMachine machine(const Gpu& gpu, Precision precision) {
   return {gpu.sms, peak(gpu, precision), gpu.memory_bandwidth, gpu.memory_efficiency};
+}
+
+/// The training's precision, or the one that is used beside it where that is a low one.
+Precision precision_of(const KernelCost& c, bool low_precision) {
+  return low_precision ? c.precision : beside_low_precision(c.precision);
+}
+
+KernelRating multiply_rating(const KernelCost& c, const GemmShape& shape, Precision precision) {
+  KernelRating rating{.shape = fmt::format("{} x {} x {}", shape.m, shape.k, shape.n),
+                      .flops = shape.flops().value,
+                      .rated = peak(c.gpu, precision).value,
+                      .source = fmt::format("gpu.peak.{} x tiles, waves and power (gpu.gemm)", name(precision))};
+  if (shape.batch > 1) rating.shape = fmt::format("{} times {}", shape.batch, rating.shape);
+  return rating;
 }
 
 Time time_of(const KernelCost& c, const Gemm& kernel) {
   GemmShape each = kernel.shape;
   each.batch /= kernel.kernels;
-  const Precision here = kernel.low_precision ? c.precision : beside_low_precision(c.precision);
+  const Precision here = precision_of(c, kernel.low_precision);
   GemmModel model = gemm_model(c.gpu, here);
   if (kernel.scales_rows) {
     model.mainloop *= c.gpu.fp8_rowwise_share;
@@ -28,6 +46,15 @@ Time time_of(const KernelCost& c, const Gemm& kernel) {
   return (c.in_a_step(alone) + joined + c.software.kernel_gap) * kernel.kernels;
 }
 
+KernelRating rating_of(const KernelCost& c, const Gemm& kernel) {
+  const GemmShape& shape = kernel.shape;
+  KernelRating rating = multiply_rating(c, shape, precision_of(c, kernel.low_precision));
+  rating.bytes = static_cast<double>(shape.batch) *
+                 (static_cast<double>(shape.m + shape.n) * static_cast<double>(shape.k) * shape.input_bytes +
+                  static_cast<double>(shape.m * shape.n * shape.output_bytes));
+  return rating;
+}
+
 Time time_of(const KernelCost& c, const Convolution& kernel) {
   GemmMachine here = machine(c.gpu, c.precision);
   if (kernel.winograd && !has_matrix_units(c.precision)) here.peak = here.peak * c.software.winograd;
@@ -35,14 +62,33 @@ Time time_of(const KernelCost& c, const Convolution& kernel) {
          c.software.kernel_gap;
 }
 
+KernelRating rating_of(const KernelCost& c, const Convolution& kernel) {
+  const GemmShape& shape = kernel.shape;
+  KernelRating rating = multiply_rating(c, shape, c.precision);
+  rating.bytes = kernel.read + static_cast<double>(shape.m * shape.n * shape.batch * shape.output_bytes);
+  return rating;
+}
+
+/// Calibration measures kernels that do all in one or two passes; what takes more launches is the framework's own.
+std::optional<double> share_by_calibration(const KernelCost& c, const Elementwise& kernel) {
+  return kernel.kernels <= 2 ? measured_share(c.gpu, kernel) : std::nullopt;
+}
+
 Time time_of(const KernelCost& c, const Elementwise& kernel) {
-  // Calibration measures kernels that do all in one or two passes; what takes more launches is the framework's own.
-  const double share = kernel.kernels <= 2 ? measured_share(c.gpu, kernel).value_or(c.software.elementwise_efficiency)
-                                           : c.software.elementwise_efficiency;
+  const double share = share_by_calibration(c, kernel).value_or(c.software.elementwise_efficiency);
   return c.in_a_step(
              from_seconds(kernel.bytes / (streaming_rate(c.gpu) * share).value,
                           "one elementwise kernel takes more than 106 days at cluster.node.gpu.memory.bandwidth")) +
          (c.software.kernel_gap + c.gpu.memory_ramp) * kernel.kernels;
+}
+
+KernelRating rating_of(const KernelCost& c, const Elementwise& kernel) {
+  return {.shape = kernel.kernels > 1 ? fmt::format("{} kernels", kernel.kernels) : "",
+          .bytes = kernel.bytes,
+          .rated = c.gpu.memory_bandwidth.value,
+          .by_bytes = true,
+          .source = share_by_calibration(c, kernel) ? "gpu.memory.bandwidth x measured share (gpu.elementwise)"
+                                                    : "gpu.memory.bandwidth x software.elementwise_efficiency"};
 }
 
 Time time_of(const KernelCost& c, const FusedAttention& kernel) {
@@ -50,7 +96,26 @@ Time time_of(const KernelCost& c, const FusedAttention& kernel) {
          c.software.kernel_gap * kernel.kernels;
 }
 
+KernelRating rating_of(const KernelCost& c, const FusedAttention& kernel) {
+  const Precision precision = precision_of(c, kernel.low_precision);
+  return {.shape = fmt::format("{:.0f} rows of scores{}", kernel.query_rows,
+                               !kernel.causal      ? ""
+                               : kernel.window < 1 ? ", causal: all outside a window is skipped"
+                                                   : ", causal: half is skipped"),
+          .flops = kernel.model_flops() - kernel.skipped_flops(),
+          .rated = peak(c.gpu, precision).value,
+          .source =
+              fmt::format("gpu.peak.{} x gpu.attention.{}", name(precision), kernel.backward ? "backward" : "forward")};
+}
+
 Time time_of(const KernelCost&, const TensorCollective&) { return {}; }
+
+KernelRating rating_of(const KernelCost&, const TensorCollective& kernel) {
+  return {
+      .shape = std::string(collectives::name(kernel.operation)) + (kernel.under_next ? ", under the next kernel" : ""),
+      .bytes = static_cast<double>(kernel.bytes.value),
+      .by_bytes = true};
+}
 
 }  // namespace
 
@@ -73,6 +138,10 @@ HostLaunches KernelCost::launch(const Kernel& kernel, const Kernel* before) cons
 
 Time KernelCost::time(const Kernel& kernel) const {
   return std::visit([&](const auto& k) { return time_of(*this, k); }, kernel);
+}
+
+KernelRating KernelCost::rating(const Kernel& kernel) const {
+  return std::visit([&](const auto& k) { return rating_of(*this, k); }, kernel);
 }
 
 }  // namespace stepcast::schedules

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "models/layers/kernels.h"
 #include "scenario/gpu.h"
 #include "scenario/software.h"
@@ -10,6 +12,16 @@ namespace stepcast::schedules {
 struct HostLaunches {
   std::int64_t count = 0;
   Time each{};
+};
+
+/// The work of one kernel, and the rate of the machine that its time is compared with.
+struct KernelRating {
+  std::string shape{};    ///< "2048 x 12288 x 1536"
+  double flops = 0;       ///< that its multiplies count
+  double bytes = 0;       ///< that it reads and writes, or sends
+  double rated = 0;       ///< FLOP/s or bytes per second that the machine is rated at for it; 0: none
+  bool by_bytes = false;  ///< `rated` is in bytes per second
+  std::string source{};   ///< keys of the scenario that the rate comes from
 };
 
 /// One GPU running kernels of one precision under one framework: what each kernel costs.
@@ -26,6 +38,9 @@ struct KernelCost {
   /// Of a kernel that follows `before` (none: it is the first). A compiler makes elementwise kernels that follow each
   /// other one.
   HostLaunches launch(const Kernel& kernel, const Kernel* before) const;
+
+  /// Of traffic, what is known without a machine.
+  KernelRating rating(const Kernel& kernel) const;
 
   /// What a kernel that takes so long alone takes in a running step.
   Time in_a_step(Time alone) const;

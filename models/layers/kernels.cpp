@@ -31,6 +31,14 @@ bool of_weights(const Kernel& kernel) {
   return std::visit(ask, kernel);
 }
 
+bool multiplies(const Kernel& kernel) {
+  return std::visit(
+      [](const auto& k) {
+        return requires { k.model_flops(); };
+      },
+      kernel);
+}
+
 double model_flops(const Kernel& kernel) {
   const auto count = [](const auto& k) -> double {
     if constexpr (requires { k.model_flops(); })

@@ -12,20 +12,20 @@ using collectives::Operation;
 }  // namespace
 
 void PassWriter::gemm(std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t batch, int kernels, double useful) {
-  out().push_back(Gemm{kind(), {m, n, k, batch, d(z.element), z.element}, false, kernels, true, false, useful});
+  run(Gemm{{}, {m, n, k, batch, d(z.element), z.element}, false, kernels, true, false, useful});
 }
 
 void PassWriter::weight_gradient(std::int64_t rows, std::int64_t columns, std::int64_t from, std::int64_t batch,
                                  int kernels, double useful) {
-  accumulate({kind(), {rows, columns, from > 0 ? from : z.tokens, batch}, true, kernels, true, false, useful});
+  accumulate({{}, {rows, columns, from > 0 ? from : z.tokens, batch}, true, kernels, true, false, useful});
 }
 
 void PassWriter::product(std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t batch) {
-  out().push_back(Gemm{kind(), {m, n, k, batch, d(z.element), z.element}});
+  run(Gemm{{}, {m, n, k, batch, d(z.element), z.element}});
 }
 
 void PassWriter::product_gradient(std::int64_t rows, std::int64_t columns, std::int64_t from) {
-  accumulate({kind(), {rows, columns, from}, true});
+  accumulate({{}, {rows, columns, from}, true});
 }
 
 void PassWriter::accumulate(Gemm gradient) {
@@ -36,12 +36,15 @@ void PassWriter::accumulate(Gemm gradient) {
   shape.by_columns = true;
   shape.input_bytes = d(z.element);
   shape.output_bytes = fused ? 2 * main : z.element;
-  out().push_back(gradient);
+  run(gradient);
   if (fused) return;
   // What is accumulated while the sum is on its way takes as long later.
   if (!overlaps()) scatter_gradient(shape.m, shape.n, z.element, false);
-  out().push_back(Elementwise{kind(), d(shape.m) * d(shape.n) * d(shape.batch) * d(z.element + 2 * main) / z.grid.depth,
-                              gradient.kernels, true, true});
+  run(Elementwise{{},
+                  d(shape.m) * d(shape.n) * d(shape.batch) * d(z.element + 2 * main) / z.grid.depth,
+                  gradient.kernels,
+                  true,
+                  true});
   if (overlaps()) scatter_gradient(shape.m, shape.n, z.element, true);
 }
 
@@ -71,7 +74,7 @@ void PassWriter::sum_over_kv_copies() {
 }
 
 void PassWriter::touch(double bytes_moved, int kernels) {
-  out().push_back(Elementwise{kind(), bytes_moved, kernels, false, backward_});
+  run(Elementwise{{}, bytes_moved, kernels, false, backward_});
 }
 
 void PassWriter::collective(Operation operation, bool under_next) { collective(operation, z.hidden_bytes, under_next); }
@@ -98,22 +101,22 @@ void PassWriter::in_parts() {
 }
 
 void PassWriter::exchange(Among among, Operation operation, double size, bool under_next) {
-  out().push_back(TensorCollective{kind(), operation, whole_bytes(size), under_next, among});
+  run(TensorCollective{{}, operation, whole_bytes(size), under_next, among});
 }
 
 void PassWriter::fused_attention(double flops) {
   const double rows = d(z.batch_heads) * d(z.sequence) / d(z.context);
-  out().push_back(FusedAttention{kind(),
-                                 {flops},
-                                 rows,
-                                 backward_,
-                                 backward_ ? 2 : 1,
-                                 z.causal,
-                                 z.key_width,
-                                 z.value_width,
-                                 attends_in_eight_bits(s),
-                                 d(z.window) / d(z.sequence),
-                                 z.chunks});
+  run(FusedAttention{{},
+                     {flops},
+                     rows,
+                     backward_,
+                     backward_ ? 2 : 1,
+                     z.causal,
+                     z.key_width,
+                     z.value_width,
+                     attends_in_eight_bits(s),
+                     d(z.window) / d(z.sequence),
+                     z.chunks});
 }
 
 void Writer::reads_also(OperatorKind kind) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "models/layers/operator_list.h"
 #include "models/layers/stack_sizes.h"
@@ -55,6 +56,12 @@ class PassWriter {
   void exchange(Among among, collectives::Operation operation, double size, bool under_next = false);
   /// `flops` of the full square.
   void fused_attention(double flops);
+  /// Any kernel, which becomes one of the operator's kind.
+  template <class AnyKernel>
+  void run(AnyKernel kernel) {
+    kernel.kind = kind();
+    out().push_back(std::move(kernel));
+  }
 
   const Scenario& s;
   const StackSizes& z;

@@ -85,6 +85,11 @@ void check_pipeline(const Scenario& s, std::int64_t micro_batches, std::vector<P
                                                                 std::string(schedule->name) + ", not custom"});
     return;
   }
+  if (schedule != nullptr && s.pipeline.placement) {
+    out.push_back({"pipeline.placement",
+                   "found a placement, but pipeline.schedule is " + std::string(schedule->name) + ", not custom"});
+    return;
+  }
   if (schedule == nullptr) {
     if (const std::string problem = read_orders(s.pipeline.orders).problem; !problem.empty()) {
       out.push_back({"pipeline.orders", problem});

@@ -17,8 +17,8 @@ void add_kernels(PieceClasses& classes, const Kernels& kernels, const KernelCost
   for (const Kernel& kernel : kernels) {
     if (std::holds_alternative<TensorCollective>(kernel)) continue;
     (std::holds_alternative<FusedAttention>(kernel) ? classes.attention
-     : std::holds_alternative<Elementwise>(kernel)  ? classes.memory_bound
-                                                    : classes.multiplies) += cost.time(kernel);
+     : multiplies(kernel)                           ? classes.multiplies
+                                                    : classes.memory_bound) += cost.time(kernel);
   }
 }
 

@@ -6,66 +6,10 @@
 #include <map>
 #include <tuple>
 
-#include "models/cost/elementwise.h"
-#include "models/cost/fused_attention.h"
 #include "sim/units_text.h"
 
 namespace stepcast::schedules {
 namespace {
-
-/// What a kernel is, and which rate of the machine it is rated at.
-class KernelLine {
- public:
-  KernelLine(const Scenario& scenario, PassLine& line) : s_(scenario), gpu_(scenario.cluster.gpu), line_(line) {}
-
-  void operator()(const Gemm& k) const {
-    line_.bytes = static_cast<double>(k.shape.batch) *
-                  (static_cast<double>(k.shape.m + k.shape.n) * static_cast<double>(k.shape.k) * k.shape.input_bytes +
-                   static_cast<double>(k.shape.m * k.shape.n * k.shape.output_bytes));
-    multiply(k.shape, k.low_precision ? s_.training.precision : beside_low_precision(s_.training.precision));
-  }
-  void operator()(const Convolution& k) const {
-    line_.bytes = k.read + static_cast<double>(k.shape.m * k.shape.n * k.shape.batch * k.shape.output_bytes);
-    multiply(k.shape, s_.training.precision);
-  }
-  void operator()(const Elementwise& k) const {
-    const std::optional<double> measured = k.kernels <= 2 ? measured_share(gpu_, k) : std::nullopt;
-    line_.bytes = k.bytes;
-    line_.rated = gpu_.memory_bandwidth.value;
-    line_.by_bytes = true;
-    line_.shape = k.kernels > 1 ? fmt::format("{} kernels", k.kernels) : "";
-    line_.source = measured ? "gpu.memory.bandwidth x measured share (gpu.elementwise)"
-                            : "gpu.memory.bandwidth x software.elementwise_efficiency";
-  }
-  void operator()(const FusedAttention& k) const {
-    const Precision precision = k.low_precision ? s_.training.precision : beside_low_precision(s_.training.precision);
-    line_.flops = k.model_flops() - k.skipped_flops();
-    line_.rated = peak(gpu_, precision).value;
-    line_.shape = fmt::format("{:.0f} rows of scores{}", k.query_rows,
-                              !k.causal      ? ""
-                              : k.window < 1 ? ", causal: all outside a window is skipped"
-                                             : ", causal: half is skipped");
-    line_.source = fmt::format("gpu.peak.{} x gpu.attention.{}", name(precision), k.backward ? "backward" : "forward");
-  }
-  void operator()(const TensorCollective& k) const {
-    line_.bytes = static_cast<double>(k.bytes.value);
-    line_.by_bytes = true;
-    line_.shape = std::string(collectives::name(k.operation)) + (k.under_next ? ", under the next kernel" : "");
-  }
-
- private:
-  void multiply(const GemmShape& shape, Precision precision) const {
-    line_.flops = shape.flops().value;
-    line_.rated = peak(gpu_, precision).value;
-    line_.shape = fmt::format("{} x {} x {}", shape.m, shape.k, shape.n);
-    if (shape.batch > 1) line_.shape = fmt::format("{} times {}", shape.batch, line_.shape);
-    line_.source = fmt::format("gpu.peak.{} x tiles, waves and power (gpu.gemm)", name(precision));
-  }
-
-  const Scenario& s_;
-  const Gpu& gpu_;
-  PassLine& line_;
-};
 
 std::uint32_t count_of(std::span<const BlockRange> chunks, const Blocks& blocks, std::uint32_t kind) {
   std::uint32_t count = 0;
@@ -95,7 +39,7 @@ std::vector<Derivation::PassOf> Derivation::passes(std::size_t kind) const {
   return all;
 }
 
-PassLines Derivation::lines(const PassOf& pass) const {
+PassLines Derivation::lines(const PassOf& pass, const KernelCost& cost) const {
   PassLines out{.pass = pass.name, .lines = {}};
   for (std::size_t i = 0; i < pass.kernels->size(); ++i) {
     const Kernel& kernel = (*pass.kernels)[i];
@@ -104,11 +48,11 @@ PassLines Derivation::lines(const PassOf& pass) const {
     line.launches = launches(kernel);
     line.compute = (*pass.shares)[i].compute;
     line.exposed = (*pass.shares)[i].exposed_tensor;
-    std::visit(KernelLine(scenario_, line), kernel);
+    line.rating = cost.rating(kernel);
     if (const auto* op = std::get_if<TensorCollective>(&kernel)) {
       const collectives::Timing made = timing(*op);
-      line.source = fmt::format("{} alone: {}{}", text(made.duration), made.algorithm,
-                                made.protocol.empty() ? "" : " / " + made.protocol);
+      line.rating.source = fmt::format("{} alone: {}{}", text(made.duration), made.algorithm,
+                                       made.protocol.empty() ? "" : " / " + made.protocol);
     }
     out.compute += line.compute;
     out.exposed += line.exposed;
@@ -122,7 +66,7 @@ std::vector<DerivedBlock> Derivation::blocks() const {
     const Block& block = blocks_.kinds[kind];
     DerivedBlock& made =
         out.emplace_back(DerivedBlock{.name = block.name, .parameters = block.parameters, .saved = block.saved});
-    for (const PassOf& pass : passes(kind)) made.passes.push_back(lines(pass));
+    for (const PassOf& pass : passes(kind)) made.passes.push_back(lines(pass, cost_of(scenario_, block)));
   }
   return out;
 }

@@ -30,7 +30,7 @@ class Derivation {
     const std::vector<KernelShare>* shares;
   };
   std::vector<PassOf> passes(std::size_t kind) const;
-  PassLines lines(const PassOf& pass) const;
+  PassLines lines(const PassOf& pass, const KernelCost& cost) const;
   collectives::Timing timing(const TensorCollective& op) const { return *traffic_.time(op, timer_, fold_); }
 
   const Scenario& scenario_;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "models/cost/kernel.h"
 #include "sim/units.h"
 
 namespace stepcast::schedules {
@@ -92,14 +93,9 @@ struct UsedLink {
 /// One line of a pass: what one kernel adds to it, and what that comes from.
 struct PassLine {
   std::string_view name{};    ///< of the operator
-  std::string shape{};        ///< "2048 x 12288 x 1536"
-  double flops = 0;           ///< that its multiplies count
-  double bytes = 0;           ///< that it reads and writes, or sends
+  KernelRating rating{};      ///< of traffic, `source` says what timed it
   int launches = 1;           ///< kernels
   Time compute{}, exposed{};  ///< what it adds to the pass: kernels, and traffic that nothing hides
-  double rated = 0;           ///< FLOP/s or bytes per second that the machine is rated at for it; 0: none
-  bool by_bytes = false;      ///< `rated` is in bytes per second
-  std::string source{};       ///< keys of the scenario, and pages, that the rate comes from
 };
 
 /// The lines of one pass of a block, which add up to it.

@@ -127,7 +127,7 @@ class LayoutProgram {
 
   void add_choices(std::uint32_t place) {
     first_.push_back(static_cast<std::uint32_t>(program_.costs.size()));
-    ZeroOneProgram::Row one{.terms = {}, .least = 1, .most = 1};
+    ZeroOneProgram::Constraint one{.terms = {}, .least = 1, .most = 1};
     for (const std::uint32_t choice : reduced_.left()[place])
       one.terms.push_back({add_variable(reduced_.time(place, choice), true), 1});
     program_.rows.push_back(std::move(one));
@@ -137,7 +137,7 @@ class LayoutProgram {
   /// that they are in. Of each such class one choice stands for all.
   struct EndClasses {
     Choices first;
-    std::vector<ZeroOneProgram::Row> rows;
+    std::vector<ZeroOneProgram::Constraint> rows;
   };
   EndClasses classes(const ConversionEnd& end, std::uint32_t place) const {
     EndClasses out;
@@ -171,15 +171,16 @@ class LayoutProgram {
         from.rows[i].terms.push_back({pair, -1});
         to.rows[j].terms.push_back({pair, -1});
       }
-    for (std::vector<ZeroOneProgram::Row>* rows : {&from.rows, &to.rows})
+    for (std::vector<ZeroOneProgram::Constraint>* rows : {&from.rows, &to.rows})
       std::ranges::move(*rows, std::back_inserter(program_.rows));
   }
 
   /// In shares of the limit: what is there all the while is a variable, and with what a block works on no more than 1.
   void add_limit(Bytes limit) {
     const std::uint32_t always = add_variable({}, false);
-    ZeroOneProgram::Row sum{.terms = {{always, -1}}, .least = 0, .most = 0};
-    std::vector<ZeroOneProgram::Row> blocks(graph_.count_blocks(), {.terms = {{always, 1}}, .least = 0, .most = 1});
+    ZeroOneProgram::Constraint sum{.terms = {{always, -1}}, .least = 0, .most = 0};
+    std::vector<ZeroOneProgram::Constraint> blocks(graph_.count_blocks(),
+                                                   {.terms = {{always, 1}}, .least = 0, .most = 1});
     for (std::uint32_t place = 0; place < graph_.operators.size(); ++place)
       for (std::uint32_t i = 0; i < reduced_.left()[place].size(); ++i) {
         const LayoutChoice& choice = graph_.operators[place][reduced_.left()[place][i]];
@@ -252,10 +253,10 @@ ChosenLayouts settled(const LayoutGraph& graph, Choices choices) {
 /// on the most.
 ZeroOneProgram program_of_bytes(const LayoutGraph& graph, Bytes most) {
   ZeroOneProgram program{.costs = {1, 1}, .whole = {false, false}, .rows = {}};
-  ZeroOneProgram::Row sum{.terms = {{0, -1}}, .least = 0, .most = 0};
-  std::vector<ZeroOneProgram::Row> blocks(graph.count_blocks(), {.terms = {{1, -1}}, .least = -1, .most = 0});
+  ZeroOneProgram::Constraint sum{.terms = {{0, -1}}, .least = 0, .most = 0};
+  std::vector<ZeroOneProgram::Constraint> blocks(graph.count_blocks(), {.terms = {{1, -1}}, .least = -1, .most = 0});
   for (std::size_t place = 0; place < graph.operators.size(); ++place) {
-    ZeroOneProgram::Row one{.terms = {}, .least = 1, .most = 1};
+    ZeroOneProgram::Constraint one{.terms = {}, .least = 1, .most = 1};
     for (const LayoutChoice& choice : graph.operators[place]) {
       const auto variable = static_cast<std::uint32_t>(program.costs.size());
       program.costs.push_back(0);

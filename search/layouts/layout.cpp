@@ -11,11 +11,11 @@ constexpr double kMostExchanging = 1024;
 /// One axis, or both together, of a device that has `held` bytes with the axis as it is.
 struct Change {
   MeshAxis axis{};
-  Shared from{}, to{};
+  SharedDimension from{}, to{};
 };
 
-bool is_cut(const Change& c) { return c.from == Shared::nothing && c.to != Shared::nothing; }
-bool is_gather(const Change& c) { return c.from != Shared::nothing && c.to == Shared::nothing; }
+bool is_cut(const Change& c) { return c.from == SharedDimension::nothing && c.to != SharedDimension::nothing; }
+bool is_gather(const Change& c) { return c.from != SharedDimension::nothing && c.to == SharedDimension::nothing; }
 
 /// What it takes, and what the device has then.
 Time change_time(const Mesh& mesh, const Change& c, double& held) {
@@ -37,7 +37,7 @@ Time conversion_time(const Mesh& mesh, const TensorLayout& from, const TensorLay
   constexpr std::array kAxes = {MeshAxis::down_columns, MeshAxis::along_rows};
   double held = bytes;
   for (std::size_t axis = 0; axis < kMeshAxes; ++axis)
-    if (from[axis] != Shared::nothing) held /= mesh.ways(kAxes[axis]);
+    if (from[axis] != SharedDimension::nothing) held /= mesh.ways(kAxes[axis]);
   if (from[0] == from[1] && to[0] == to[1]) return change_time(mesh, {MeshAxis::all, from[0], to[0]}, held);
   const std::array changes = {Change{kAxes[0], from[0], to[0]}, Change{kAxes[1], from[1], to[1]}};
   Time all{};

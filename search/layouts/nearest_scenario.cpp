@@ -59,7 +59,7 @@ std::optional<RankKind> most_of(const RunLayouts& run, std::size_t axis, bool of
 bool splits_tokens_between(const RunLayouts& run) {
   return std::ranges::any_of(run.blocks, [](const BlockLayouts& block) {
     return std::ranges::any_of(block.chosen, [](const UnitLayout& layout) {
-      return std::ranges::find(layout.out, Shared::tokens) != layout.out.end();
+      return std::ranges::find(layout.out, SharedDimension::tokens) != layout.out.end();
     });
   });
 }

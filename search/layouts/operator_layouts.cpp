@@ -22,31 +22,31 @@ using collectives::Operation;
 
 /// What a split of work leaves of the tensors that are read and made.
 struct WorkTensors {
-  Shared in{}, out{};
+  SharedDimension in{}, out{};
 };
 
 WorkTensors tensors_of(WorkSplit work) {
   switch (work) {
     case WorkSplit::nothing:
-      return {Shared::nothing, Shared::nothing};
+      return {SharedDimension::nothing, SharedDimension::nothing};
     case WorkSplit::samples:
-      return {Shared::samples, Shared::samples};
+      return {SharedDimension::samples, SharedDimension::samples};
     case WorkSplit::tokens:
-      return {Shared::tokens, Shared::tokens};
+      return {SharedDimension::tokens, SharedDimension::tokens};
     case WorkSplit::columns:
-      return {Shared::nothing, Shared::features};
+      return {SharedDimension::nothing, SharedDimension::features};
     case WorkSplit::gathered_columns:
-      return {Shared::tokens, Shared::features};
+      return {SharedDimension::tokens, SharedDimension::features};
     case WorkSplit::inner:
-      return {Shared::features, Shared::nothing};
+      return {SharedDimension::features, SharedDimension::nothing};
     case WorkSplit::scattered_inner:
-      return {Shared::features, Shared::tokens};
+      return {SharedDimension::features, SharedDimension::tokens};
     case WorkSplit::features:
-      return {Shared::features, Shared::features};
+      return {SharedDimension::features, SharedDimension::features};
     case WorkSplit::experts:
       break;
   }
-  return {Shared::experts, Shared::experts};
+  return {SharedDimension::experts, SharedDimension::experts};
 }
 
 constexpr std::array kWorkSplits = {WorkSplit::nothing,         WorkSplit::samples,          WorkSplit::tokens,
@@ -125,7 +125,7 @@ class UnitCost {
   std::int64_t ways_of_tensor(const TensorLayout& tensor) const {
     std::int64_t all = 1;
     for (std::size_t axis = 0; axis < kMeshAxes; ++axis)
-      if (tensor[axis] != Shared::nothing) all *= ways(axis);
+      if (tensor[axis] != SharedDimension::nothing) all *= ways(axis);
     return all;
   }
 
@@ -137,8 +137,8 @@ class UnitCost {
     const auto divides = [&](std::int64_t whole, const auto& counts) { return whole % ways_of(work, counts) == 0; };
     return divides(s_.training.micro_batch, [](WorkSplit w) { return w == WorkSplit::samples; }) &&
            divides(tokens_of_sample(s_), is_of_tokens) &&
-           divides(unit_.out_features, [](WorkSplit w) { return tensors_of(w).out == Shared::features; }) &&
-           divides(unit_.in_features, [](WorkSplit w) { return tensors_of(w).in == Shared::features; }) &&
+           divides(unit_.out_features, [](WorkSplit w) { return tensors_of(w).out == SharedDimension::features; }) &&
+           divides(unit_.in_features, [](WorkSplit w) { return tensors_of(w).in == SharedDimension::features; }) &&
            divides(unit_.experts, [](WorkSplit w) { return w == WorkSplit::experts; }) &&
            (unit_.kind != UnitKind::convolution || unit_.groups == 1 ||
             divides(unit_.groups, [](WorkSplit w) { return w == WorkSplit::features; }));
@@ -241,7 +241,8 @@ class UnitCost {
     if (!is_weighted(place)) {
       owners = 1;
       for (std::size_t axis = 0; axis < kMeshAxes; ++axis)
-        if (out.out[axis] == Shared::features || out.out[axis] == Shared::experts) owners *= ways(axis);
+        if (out.out[axis] == SharedDimension::features || out.out[axis] == SharedDimension::experts)
+          owners *= ways(axis);
     }
     return block_.operators[place].parameters / static_cast<double>(owners);
   }

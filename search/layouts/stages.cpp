@@ -106,11 +106,11 @@ class StageCutting {
   }
 
   /// The best choice of the first of so many stages that have the layers from one on and so many devices.
-  struct Choice {
+  struct StageChoice {
     Time sum = kNever;
     std::uint32_t end = 0, size = 0;
   };
-  Choice& choice(std::uint32_t left, std::uint32_t first, std::uint32_t devices) {
+  StageChoice& choice(std::uint32_t left, std::uint32_t first, std::uint32_t devices) {
     return choices_[(std::size_t{left} * (p_.layers + 1) + first) * (devices_ + 1) + devices];
   }
 
@@ -133,7 +133,7 @@ class StageCutting {
     for (std::uint32_t devices = own; devices <= devices_; ++devices) {
       const Time behind = choice(left - 1, end, devices - own).sum;
       if (behind == kNever) continue;
-      Choice& known = choice(left, first, devices);
+      StageChoice& known = choice(left, first, devices);
       if (behind + time < known.sum) known = {behind + time, end, size};
     }
   }
@@ -152,7 +152,7 @@ class StageCutting {
     CutStages out;
     std::uint32_t first = 0, devices = devices_;
     for (std::uint32_t left = *first_stages(); left > 0; --left) {
-      const Choice& here = choice(left, first, devices);
+      const StageChoice& here = choice(left, first, devices);
       out.stages.push_back({.first = first,
                             .count = here.end - first,
                             .size = here.size,
@@ -169,7 +169,7 @@ class StageCutting {
   std::uint32_t unit_ = 1, devices_ = 1;  ///< devices are counted in units that all sizes are multiples of
   std::vector<Time> times_;
   std::vector<bool> is_exact_;
-  std::vector<Choice> choices_;
+  std::vector<StageChoice> choices_;
 };
 
 }  // namespace

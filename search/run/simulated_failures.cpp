@@ -37,9 +37,9 @@ struct OneRun {
 };
 
 /// A job on its way: seconds since it began, and how much of its work would outlive a failure.
-class Job {
+class SimulatedRun {
  public:
-  Job(const FailureModel& model, double work, double interval, Draws draws)
+  SimulatedRun(const FailureModel& model, double work, double interval, Draws draws)
       : model_(model), work_(work), interval_(interval), draws_(draws), failure_(draws_.next()) {}
 
   OneRun run() {
@@ -103,7 +103,7 @@ SimulatedRuns simulate_failures(const FailureModel& model, Duration work, Durati
   SimulatedRuns all{.runs = runs};
   double sum = 0;
   for (std::uint32_t i = 0; i < runs; ++i) {
-    const OneRun run = Job(model, work.value, interval.value, Draws(model.mean_between, seed, i)).run();
+    const OneRun run = SimulatedRun(model, work.value, interval.value, Draws(model.mean_between, seed, i)).run();
     times.push_back(run.time);
     sum += run.time;
     all.failures += static_cast<double>(run.failures) / runs;

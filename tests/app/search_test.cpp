@@ -393,7 +393,8 @@ TEST(SearchCommand, BadWordsAreToldWithWhatIsAllowed) {
 
 TEST(SearchCommand, AxesStandOnThePage) {
   std::string rows;
-  for (const search::Axis& axis : search::axes()) rows += fmt::format("| `{}` | {} |\n", axis.key, axis.usual_in_words);
+  for (const search::SearchAxis& axis : search::axes())
+    rows += fmt::format("| `{}` | {} |\n", axis.key, axis.usual_in_words);
   expect_block("docs/search.md", "axes", rows);
 }
 

@@ -34,7 +34,7 @@ TEST(SensitivityCommand, PrintsWhatItsPageShows) {
   for (std::string line; std::getline(lines, line);) block += line.empty() ? "\n" : "    " + line + "\n";
   expect_block("docs/sensitivity.md", "sensitivity", block + "\n");
   std::string rows;
-  for (const search::Resource& each : search::resources())
+  for (const search::RatedResource& each : search::resources())
     rows += fmt::format("| `{}` | {} |\n", each.name, each.meaning);
   expect_block("docs/sensitivity.md", "resources", rows);
 }

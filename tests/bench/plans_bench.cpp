@@ -123,7 +123,7 @@ BENCHMARK(simulated)->DenseRange(0, 3)->Unit(benchmark::kMillisecond);
 void screened(benchmark::State& state) {
   const Space& space = kSpaces[state.range(0)];
   const search::Space all = search::usual_space(any_plan(space));
-  search::Options options;
+  search::SearchOptions options;
   options.budget = 1;
   const oneapi::tbb::global_control one(oneapi::tbb::global_control::max_allowed_parallelism, 1);
   std::uint64_t plans = 0;

@@ -48,7 +48,7 @@ void screening(benchmark::State& state, const search::Space& space) {
   double screened = 0;
   for (auto _ : state) {
     workload::Machines machines;
-    const search::Answer answer = search::search(space, {.top = 1}, machines);
+    const search::SearchAnswer answer = search::search(space, {.top = 1}, machines);
     state.SetIterationTime(answer.screening_seconds);
     screened += static_cast<double>(answer.screened);
   }
@@ -63,7 +63,7 @@ void simulating(benchmark::State& state, const search::Space& space) {
   double simulated = 0;
   for (auto _ : state) {
     workload::Machines machines;
-    const search::Answer answer = search::search(space, {.top = 1, .exhaustive = true}, machines);
+    const search::SearchAnswer answer = search::search(space, {.top = 1, .exhaustive = true}, machines);
     state.SetIterationTime(answer.simulating_seconds);
     simulated += static_cast<double>(answer.simulated);
   }
@@ -104,7 +104,7 @@ void million_plans(benchmark::State& state) {
   const test::PeakMemory memory;
   for (auto _ : state) {
     workload::Machines machines;
-    const search::Answer answer = search::search(space, {.top = 1}, machines);
+    const search::SearchAnswer answer = search::search(space, {.top = 1}, machines);
     state.counters["screened"] = static_cast<double>(answer.screened);
   }
   state.counters["peak_MB"] = static_cast<double>(memory.bytes()) / 1e6;

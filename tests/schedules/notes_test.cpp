@@ -92,5 +92,24 @@ TEST(Notes, SayThatASeedChangesNothingWhereNoPathIsHashed) {
   EXPECT_NE(text_of(s, "cluster.fabric.seed"), "");
 }
 
+TEST(Notes, SayThatKeysOfWhatIsNotDoneChangeNothing) {
+  Scenario s = over(8, 0);
+  for (const char* key : {"offload.adam_rate", "offload.overlap", "training.experts.seed"})
+    EXPECT_EQ(text_of(s, key), "") << key;
+  s.offload.adam_rate = 1e9;
+  s.offload.overlap = false;
+  s.training.expert_load.seed = 2;
+  EXPECT_EQ(text_of(s, "offload.adam_rate"), "changes nothing: the GPUs update the parameters");
+  EXPECT_EQ(text_of(s, "offload.overlap"), "changes nothing: nothing is offloaded");
+  EXPECT_EQ(text_of(s, "training.experts.seed"), "changes nothing: without a spread no loads of experts are drawn");
+  s.offload.activations = Tier::host;
+  EXPECT_EQ(text_of(s, "offload.overlap"), "");
+  EXPECT_NE(text_of(s, "offload.adam_rate"), "");
+  s.offload.optimizer = Tier::host;
+  EXPECT_EQ(text_of(s, "offload.adam_rate"), "");
+  s.training.expert_load.spread = 0.5;
+  EXPECT_EQ(text_of(s, "training.experts.seed"), "");
+}
+
 }  // namespace
 }  // namespace stepcast::schedules

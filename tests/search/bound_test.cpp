@@ -29,7 +29,7 @@ std::vector<Scenario> plans_of(const Space& space, workload::Machines& machines)
 
 std::string words(const Scenario& s) {
   std::string out;
-  for (const Axis& axis : axes()) out += std::string(axis.key) + "=" + text(axis, axis.of(s)) + " ";
+  for (const SearchAxis& axis : axes()) out += std::string(axis.key) + "=" + text(axis, axis.of(s)) + " ";
   for (const std::uint32_t layers : s.parallelism.layers_per_stage) out += std::to_string(layers) + " ";
   return out;
 }

@@ -25,10 +25,10 @@ TEST(Edge, ByHalvesIsTheOneThatLookingAtAllFinds) {
         EXPECT_TRUE(tried.insert(place).second) << "tried twice";
         return point(place, static_cast<std::int64_t>(100 - place), static_cast<std::int64_t>(101 - edge));
       };
-      const Edge halves = find_edge(values, Walk::halves, at);
+      const TargetEdge halves = find_edge(values, EdgeWalk::halves, at);
       EXPECT_LE(tried.size(), 2 + std::bit_width(values));
       tried.clear();
-      const Edge each = find_edge(values, Walk::each, at);
+      const TargetEdge each = find_edge(values, EdgeWalk::each, at);
       ASSERT_EQ(halves.least.has_value(), edge < values);
       ASSERT_EQ(each.least.has_value(), edge < values);
       EXPECT_TRUE(halves.monotone && each.monotone);
@@ -44,16 +44,16 @@ TEST(Edge, ByHalvesIsTheOneThatLookingAtAllFinds) {
 TEST(Edge, SaysWhereMoreIsSlower) {
   const std::vector<std::int64_t> steps{9, 7, 8, 3};
   const auto at = [&](std::size_t place) { return point(place, steps[place], 4); };
-  EXPECT_FALSE(find_edge(4, Walk::each, at).monotone);
-  const Edge none_fits =
-      find_edge(3, Walk::each, [&](std::size_t place) { return place == 1 ? EdgePoint{place} : point(place, 5, 4); });
+  EXPECT_FALSE(find_edge(4, EdgeWalk::each, at).monotone);
+  const TargetEdge none_fits = find_edge(
+      3, EdgeWalk::each, [&](std::size_t place) { return place == 1 ? EdgePoint{place} : point(place, 5, 4); });
   EXPECT_FALSE(none_fits.monotone);
   EXPECT_FALSE(none_fits.least);
 }
 
 /// A target that lesser values meet and better ones do not is met all the same.
 TEST(Edge, IsTheLeastWhereMoreMissesTheTarget) {
-  const Edge edge = find_edge(9, Walk::halves, [](std::size_t place) {
+  const TargetEdge edge = find_edge(9, EdgeWalk::halves, [](std::size_t place) {
     EdgePoint made = point(place, 5, 4);
     made.met = place < 3;
     return made;

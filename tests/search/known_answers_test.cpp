@@ -18,11 +18,11 @@ Space only(const Scenario& s, std::vector<std::pair<std::string, std::vector<std
   return space;
 }
 
-Found best_of(const Space& space) {
+FoundPlan best_of(const Space& space) {
   workload::Machines machines;
-  Options options;
+  SearchOptions options;
   options.top = 1;
-  Answer answer = search(space, options, machines);
+  SearchAnswer answer = search(space, options, machines);
   return std::move(answer.best.at(0));
 }
 
@@ -88,11 +88,11 @@ TEST(KnownAnswers, TheFewestGpusAreThoseThatHoldTheModel) {
   s.cluster.gpu.memory = {12LL << 30};
   Space space = only(s, {{"parallelism.tensor", {1, 2, 4, 8}}, {"recompute", {2}}, {"data_parallel.zero", {3}}});
   space.values[axis_named("", "cluster.gpus")] = smaller_clusters(s);
-  Options options;
+  SearchOptions options;
   options.objective = Objective::gpus;
   options.top = 1;
   workload::Machines machines;
-  const Answer answer = search(space, options, machines);
+  const SearchAnswer answer = search(space, options, machines);
   ASSERT_FALSE(answer.best.empty());
   const std::uint32_t fewest = answer.best.front().scenario.cluster.gpus;
   EXPECT_GT(fewest, 1u);

@@ -84,7 +84,7 @@ TEST(LayerCuts, StagesOfFasterGpusGetMoreLayers) {
   for (std::size_t axis = 0; axis < kAxes; ++axis)
     if (axes()[axis].key != "parallelism.layers_per_stage") space.values[axis] = {axes()[axis].of(s)};
   workload::Machines machines;
-  const Answer answer = search(space, {}, machines);
+  const SearchAnswer answer = search(space, {}, machines);
   ASSERT_EQ(answer.best.size(), 2u);
   EXPECT_EQ(answer.best[0].scenario.parallelism.layers_per_stage, (Layers{8, 8, 4, 4}));
   EXPECT_GT(answer.best[1].forecast.step / answer.best[0].forecast.step, 1.2);

@@ -17,7 +17,7 @@ namespace {
 
 using schedules::Scenario;
 
-std::optional<Answer> answered(const Space& space, const Options& options) {
+std::optional<SearchAnswer> answered(const Space& space, const SearchOptions& options) {
   workload::Machines machines;
   try {
     return search(space, options, machines);
@@ -28,18 +28,18 @@ std::optional<Answer> answered(const Space& space, const Options& options) {
 
 /// How many plans a space has; none: none that passes the checks.
 std::optional<std::size_t> screened(const Space& space) {
-  Options few;
+  SearchOptions few;
   few.budget = 1;
-  const std::optional<Answer> answer = answered(space, few);
+  const std::optional<SearchAnswer> answer = answered(space, few);
   if (!answer) return std::nullopt;
   return answer->screened;
 }
 
 /// `pruned` does not ask of every plan whether it fits, nor whether its cut of layers is the given one.
-void expect_same(const Answer& pruned, const Answer& all) {
+void expect_same(const SearchAnswer& pruned, const SearchAnswer& all) {
   EXPECT_GE(pruned.screened, all.screened);
   EXPECT_LE(pruned.refused, all.refused);
-  const Answer &a = pruned, &b = all;
+  const SearchAnswer &a = pruned, &b = all;
   ASSERT_EQ(a.best.size(), b.best.size());
   for (std::size_t i = 0; i < a.best.size(); ++i) {
     EXPECT_EQ(a.best[i].settings, b.best[i].settings) << i;
@@ -56,7 +56,7 @@ TEST(Search, PrunedFindsWhatExhaustiveFindsInRandomSpaces) {
   for (std::uint64_t seed = 1; searched < spaces; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const Space space = random_space(seed);
-    Options options;
+    SearchOptions options;
     options.objective = static_cast<Objective>(seed % 5);
     if (seed % 7 == 0) options.within = milliseconds(50);
     options.top = 1 + seed % 4;
@@ -65,9 +65,9 @@ TEST(Search, PrunedFindsWhatExhaustiveFindsInRandomSpaces) {
     if (!stepcast::test::long_run() && space.start.cluster.gpus > 32 && seed % 4 != 0) continue;
     const std::optional<std::size_t> plans = screened(space);
     if (!stepcast::test::long_run() && plans > (seed % 4 == 0 ? 400 : 120)) continue;
-    const std::optional<Answer> pruned = answered(space, options);
+    const std::optional<SearchAnswer> pruned = answered(space, options);
     options.exhaustive = true;
-    const std::optional<Answer> all = answered(space, options);
+    const std::optional<SearchAnswer> all = answered(space, options);
     ASSERT_EQ(pruned.has_value(), all.has_value());
     if (!all) continue;
     ++searched;
@@ -87,11 +87,11 @@ TEST(Search, FindsTheBestOfThePlansThatAreWanted) {
   for (std::uint64_t seed = 1; searched < 10; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const Space space = random_space(seed);
-    Options options;
+    SearchOptions options;
     options.exhaustive = true;
     options.top = 1000;
     if (screened(space).value_or(1000) > 120) continue;
-    const std::optional<Answer> all = answered(space, options);
+    const std::optional<SearchAnswer> all = answered(space, options);
     if (!all || all->best.empty()) continue;
     ++searched;
     const std::uint32_t tensor = all->best.front().scenario.parallelism.tensor;
@@ -100,12 +100,12 @@ TEST(Search, FindsTheBestOfThePlansThatAreWanted) {
       return plan.parallelism.tensor == tensor ? "as many tensor ranks as the best has" : "";
     };
     std::vector<Settings> wanted;
-    for (const Found& plan : all->best)
+    for (const FoundPlan& plan : all->best)
       if (plan.scenario.parallelism.tensor != tensor && wanted.size() < options.top) wanted.push_back(plan.settings);
-    const std::optional<Answer> found = answered(space, options);
+    const std::optional<SearchAnswer> found = answered(space, options);
     ASSERT_TRUE(found);
     std::vector<Settings> best;
-    for (const Found& plan : found->best) best.push_back(plan.settings);
+    for (const FoundPlan& plan : found->best) best.push_back(plan.settings);
     EXPECT_EQ(best, wanted);
     EXPECT_GT(found->unwanted, 0);
     EXPECT_EQ(found->why_unwanted, "as many tensor ranks as the best has");
@@ -121,7 +121,7 @@ TEST(Search, ThatABudgetEndsIsNoWorseThanThePlanItStartsFrom) {
   for (std::uint64_t seed = 1; seed <= (stepcast::test::kSanitized ? 4 : 24); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Space space = random_space(seed);
-    const std::optional<Answer> all = answered(space, {});
+    const std::optional<SearchAnswer> all = answered(space, {});
     if (!all || all->best.empty()) continue;
     space.start = all->best.front().scenario;  // the best plan, which few simulations do not find
     for (std::size_t axis = 0; axis < kAxes; ++axis) {
@@ -129,7 +129,7 @@ TEST(Search, ThatABudgetEndsIsNoWorseThanThePlanItStartsFrom) {
       if (std::ranges::find(space.values[axis], own) == space.values[axis].end()) space.values[axis].push_back(own);
       std::ranges::sort(space.values[axis]);
     }
-    const std::optional<Answer> found = answered(space, {.budget = 1});
+    const std::optional<SearchAnswer> found = answered(space, {.budget = 1});
     if (!found || !found->own) continue;
     ASSERT_FALSE(found->best.empty());
     EXPECT_LE(found->best.front().forecast.step, found->own->forecast.step);
@@ -144,13 +144,13 @@ TEST(Search, ThatIsStoppedHasWhatItFoundAndAGapThatHolds) {
   for (std::uint64_t seed = 1; seed <= (stepcast::test::kSanitized ? 4 : 24); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const Space space = random_space(seed);
-    const std::optional<Answer> all = answered(space, {});
+    const std::optional<SearchAnswer> all = answered(space, {});
     if (!all || all->best.empty()) continue;
     std::atomic<std::size_t> asked = 0;
     const std::size_t screenings = shared_settings(space).size();
-    Options options;
+    SearchOptions options;
     options.stopped = [&] { return ++asked > screenings + 2 + seed % 20; };
-    const std::optional<Answer> found = answered(space, options);
+    const std::optional<SearchAnswer> found = answered(space, options);
     ASSERT_TRUE(found);
     if (!found->stopped) continue;
     ++stopped;
@@ -165,10 +165,10 @@ TEST(Search, ThatIsStoppedHasWhatItFoundAndAGapThatHolds) {
 }
 
 TEST(Search, ThatIsStoppedBeforeItSawAPlanKnowsNoGap) {
-  Options options;
+  SearchOptions options;
   options.stopped = [] { return true; };
   const Space space = random_space(1);
-  const std::optional<Answer> found = answered(space, options);
+  const std::optional<SearchAnswer> found = answered(space, options);
   ASSERT_TRUE(found);
   EXPECT_TRUE(found->stopped);
   EXPECT_EQ(found->unscreened, shared_settings(space).size());

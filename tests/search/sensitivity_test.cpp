@@ -184,7 +184,7 @@ TEST(Sensitivity, OfAllTogetherIsTheWholeStep) {
 TEST(Sensitivity, KnowsWhichResourcesAScenarioHas) {
   const auto names = [](const Scenario& s) {
     std::string all;
-    for (const Resource& each : resources())
+    for (const RatedResource& each : resources())
       if (has(s, each)) all += std::string(each.name) + " ";
     return all;
   };

@@ -61,5 +61,54 @@ TEST(KernelCost, MultipliesLaunchedApartRunOneAfterTheOther) {
   EXPECT_LT(cost.time(Gemm{{}, {100, 128, 1024, 8, 2, 2}}), one * 8);
 }
 
+TEST(KernelCost, TellsTheWorkOfEachKernelAndTheRateThatItIsComparedWith) {
+  Gpu g = gpu();
+  g.memory_bandwidth = {1e12};
+  g.elementwise["rms_norm"] = 0.5;
+  g.peak[Precision::fp8] = {2e15};
+  const Software software;
+  const KernelCost cost{g, software, Precision::fp8};
+
+  const KernelRating gemm = cost.rating(Gemm{{}, {10, 20, 30, 4, 2, 2}, false, 1, true, true});
+  EXPECT_EQ(gemm.shape, "4 times 10 x 30 x 20");
+  EXPECT_EQ(gemm.flops, 2. * 4 * 10 * 20 * 30);
+  EXPECT_EQ(gemm.bytes, 2. * 4 * (10 * 30 + 20 * 30 + 10 * 20));
+  EXPECT_EQ(gemm.rated, 2e15);
+  EXPECT_FALSE(gemm.by_bytes);
+  EXPECT_EQ(cost.rating(Gemm{{}, {10, 20, 30, 4, 2, 2}}).rated, 1e15);  // not of low precision
+
+  const KernelRating attention = cost.rating(FusedAttention{.flops = {100}, .query_rows = 5});
+  EXPECT_EQ(attention.flops, 50);
+  EXPECT_EQ(attention.rated, 1e15);
+  EXPECT_EQ(attention.source, "gpu.peak.bf16 x gpu.attention.forward");
+
+  const KernelRating convolution =
+      KernelCost{g, software, Precision::bf16}.rating(Convolution{{}, {10, 20, 30, 1, 2, 2}, 70});
+  EXPECT_EQ(convolution.bytes, 70 + 2 * 10 * 20);
+  EXPECT_EQ(convolution.rated, 1e15);
+
+  const KernelRating unmeasured = cost.rating(Elementwise{{}, 80, 3});
+  EXPECT_EQ(unmeasured.bytes, 80);
+  EXPECT_EQ(unmeasured.rated, 1e12);
+  EXPECT_TRUE(unmeasured.by_bytes);
+  EXPECT_EQ(unmeasured.shape, "3 kernels");
+  EXPECT_EQ(unmeasured.source, "gpu.memory.bandwidth x software.elementwise_efficiency");
+
+  const KernelRating norm = cost.rating(Elementwise{OperatorKind::rms_norm, 80, 1});
+  EXPECT_EQ(norm.source, "gpu.memory.bandwidth x measured share (gpu.elementwise)");
+  EXPECT_EQ(norm.shape, "");
+
+  const KernelRating traffic = cost.rating(TensorCollective{{}, collectives::Operation::all_gather, Bytes{90}, true});
+  EXPECT_EQ(traffic.shape, "all_gather, under the next kernel");
+  EXPECT_EQ(traffic.bytes, 90);
+  EXPECT_EQ(traffic.rated, 0);
+}
+
+// Classes of kernels in a stage's time: a kernel that is not known to multiply is one of memory traffic.
+TEST(KernelCost, MultipliesAreWhatAModelCountsFlopsOf) {
+  EXPECT_TRUE(multiplies(Gemm{}) && multiplies(Convolution{}) && multiplies(FusedAttention{}));
+  EXPECT_FALSE(multiplies(Elementwise{}) || multiplies(TensorCollective{}));
+}
+
 }  // namespace
 }  // namespace stepcast::schedules

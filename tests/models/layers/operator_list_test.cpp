@@ -8,6 +8,7 @@
 
 #include "models/layers/blocks.h"
 #include "models/layers/transformer_layer.h"
+#include "models/layers/writer.h"
 #include "schedules/forecast.h"
 #include "tests/models/models.h"
 #include "tests/schedules/saved.h"
@@ -101,6 +102,20 @@ TEST(RecomputedModules, AddUpInTimeAndMemory) {
   EXPECT_LT(ups.step, both.step);
   EXPECT_GT(kept.stages[0].memory.activations, ups.stages[0].memory.activations);
   EXPECT_GT(ups.stages[0].memory.activations, both.stages[0].memory.activations);
+}
+
+TEST(OperatorList, AKernelIsOfTheOperatorThatRunsIt) {
+  const Scenario s = v3({});
+  const StackSizes sizes = stack_sizes(s, s.training.sequence, true);
+  OperatorList list;
+  Writer w(s, sizes, list);
+  w.begin(OperatorKind::router);
+  w.forward.run(Elementwise{.kind = OperatorKind::softmax, .bytes = 8});
+  w.backward.run(Gemm{.shape = {2, 3, 4}});
+  ASSERT_EQ(list.forward.size(), 1u);
+  ASSERT_EQ(list.backward.size(), 1u);
+  EXPECT_EQ(kind(list.forward.front()), OperatorKind::router);
+  EXPECT_EQ(kind(list.backward.front()), OperatorKind::router);
 }
 
 }  // namespace

@@ -232,9 +232,9 @@ TEST(LayoutsOfTensors, ConvertByGathersAndExchanges) {
   const auto machine = machines.of(machine_of(s));
   const Mesh mesh(s, *machine, {2, 4});
   constexpr double kBytes = 1 << 26;
-  using enum Shared;
+  using enum SharedDimension;
   const auto time = [&](TensorLayout from, TensorLayout to) { return conversion_time(mesh, from, to, kBytes); };
-  for (const Shared one : kShareds) {
+  for (const SharedDimension one : kSharedDimensions) {
     EXPECT_EQ(time({one, one}, {one, one}), Time{});
     EXPECT_EQ(time({nothing, nothing}, {one, nothing}), Time{});  // each cuts out its own
   }
