@@ -184,8 +184,9 @@ void add_rates(Forecast& out, const Scenario& s, const Blocks& whole, FlopRate m
   if (has_tokens(s.model.family))
     out.tokens_per_second =
         static_cast<double>(s.training.global_batch * (s.training.sequence + s.training.decoder_sequence)) / seconds;
-  const double micro_batches_in_all = static_cast<double>(s.training.global_batch / s.training.micro_batch);
-  out.model_flops_per_gpu = {model_flops(whole).value * micro_batches_in_all / seconds / static_cast<double>(out.gpus)};
+  const std::int64_t micro_batches_in_all = s.training.global_batch / s.training.micro_batch;
+  const double flops = model_flops(whole).value * static_cast<double>(micro_batches_in_all);
+  out.model_flops_per_gpu = {flops / seconds / static_cast<double>(out.gpus)};
   out.mfu = out.model_flops_per_gpu / mean_peak;
   if (model_flops(whole).value > 0) out.skipped_flops = skipped_flops(whole) / model_flops(whole);
 }

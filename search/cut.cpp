@@ -1,8 +1,8 @@
 #include "search/cut.h"
 
 #include <algorithm>
-#include <compare>
 #include <limits>
+#include <tuple>
 
 namespace stepcast::search {
 namespace {
@@ -50,7 +50,7 @@ class Cutting {
   /// Of the parts from one on.
   struct CutCost {
     Time sum{}, uneven{};  ///< what parts take past an even share
-    auto operator<=>(const CutCost&) const = default;
+    bool operator<(const CutCost& other) const { return std::tie(sum, uneven) < std::tie(other.sum, other.uneven); }
   };
 
   template <class List>
@@ -206,7 +206,7 @@ class Cutting {
           if (!rest) continue;
           const Time own = time(part, first, end);
           const CutCost cost{rest->sum + own, rest->uneven + std::max(own - even_, Time{})};
-          if (known && cost >= *known) continue;
+          if (known && !(cost < *known)) continue;
           known = cost;
           chosen_[at(part, first)] = end;
         }
