@@ -482,7 +482,7 @@ class PlanSearch {
     }
   }
 
-  /// Returns how many could be, and were.
+  /// Those that are wanted. Returns how many were tried.
   std::size_t simulate(const std::vector<Open>& taken) {
     if (!first_simulated_) first_simulated_ = std::chrono::steady_clock::now();
     std::vector<std::optional<FoundPlan>> found(taken.size());
@@ -511,21 +511,21 @@ class PlanSearch {
         failures[i] = why.what();
       }
     });
-    std::size_t simulated = 0;
+    std::size_t tried = taken.size();
     for (std::size_t i = 0; i < taken.size(); ++i) {
       if (left[i] != 0) {
         leave(taken[i]);
       } else if (!unwanted[i].empty()) {
+        --tried;
         if (answer_.unwanted++ == 0) answer_.why_unwanted = unwanted[i];
       } else if (!found[i]) {
         fail(answer_, failures[i]);
       } else {
-        ++simulated;
+        ++answer_.simulated;
         keep(*std::move(found[i]), taken[i].score.place);
       }
     }
-    answer_.simulated += simulated;
-    return simulated;
+    return tried;
   }
 
   struct KeptPlan {

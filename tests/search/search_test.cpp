@@ -112,6 +112,10 @@ TEST(Search, FindsTheBestOfThePlansThatAreWanted) {
     EXPECT_EQ(found->simulated + found->bounded + found->failed + found->unwanted, found->screened - found->refused);
     EXPECT_EQ(found->gap, best.empty() ? std::nullopt : std::optional(0.0));
     none += best.empty();
+    options.budget = 1;  // which plans that are not wanted take nothing of
+    const std::optional<SearchAnswer> one = answered(space, options);
+    ASSERT_TRUE(one);
+    EXPECT_EQ(one->simulated + one->failed, best.empty() ? 0 : 1);
   }
   EXPECT_LT(none, searched);
 }
