@@ -17,11 +17,7 @@
 namespace stepcast::schedules {
 namespace {
 
-bool two_copies(const PipelinePlan& plan) {
-  const PipelineSchedule* schedule = find_pipeline(plan.schedule);
-  return (schedule != nullptr ? schedule->placement : plan.placement.value_or(Placement::looping)) ==
-         Placement::opposite;
-}
+bool two_copies(const PipelinePlan& plan) { return placement_of(plan) == Placement::opposite; }
 
 std::string each_micro_batch(const Scenario& s) {
   const std::uint32_t m = micro_batches(s);

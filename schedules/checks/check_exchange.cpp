@@ -49,9 +49,7 @@ void check_consistency(const Scenario& s, std::vector<Problem>& out) {
 /// Why weights cannot change on each data rank by itself.
 std::string not_local(const Scenario& s) {
   const PipelineSchedule* schedule = find_pipeline(s.pipeline.schedule);
-  const Placement placement =
-      schedule != nullptr ? schedule->placement : s.pipeline.placement.value_or(Placement::looping);
-  if (placement == Placement::opposite) return "whose two copies of the model are summed every step";
+  if (placement_of(s.pipeline) == Placement::opposite) return "whose two copies of the model are summed every step";
   if (schedule != nullptr && schedule->updates != Updates::after_flush) return "whose pipeline never drains";
   return "";
 }

@@ -45,4 +45,9 @@ const PipelineSchedule* find_pipeline(std::string_view name) {
   return nullptr;
 }
 
+Placement placement_of(const PipelinePlan& plan) {
+  const PipelineSchedule* schedule = find_pipeline(plan.schedule);
+  return schedule != nullptr ? schedule->placement : plan.placement.value_or(Placement::looping);
+}
+
 }  // namespace stepcast::schedules

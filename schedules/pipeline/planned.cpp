@@ -33,7 +33,7 @@ Shape planned_shape(const Scenario& s, std::uint32_t micro_batches) {
   const PipelinePlan& plan = s.pipeline;
   if (plan.schedule == kCustom)
     return {s.parallelism.pipeline, micro_batches, plan.virtual_stages, read_orders(plan.orders).splits_backward,
-            plan.placement.value_or(Placement::looping)};
+            placement_of(plan)};
   Shape shape = shape_of(*find_pipeline(plan.schedule), s.parallelism.pipeline, micro_batches, plan.virtual_stages);
   shape.micro_batch_group = plan.micro_batch_group.value_or(0);
   return shape;

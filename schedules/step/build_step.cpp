@@ -162,13 +162,14 @@ class Builder {
       return order[a].kind == order[b].kind && order[a].virtual_stage == order[b].virtual_stage &&
              order[a].with_next == order[b].with_next;
     };
+    const std::size_t first = at + 1;
     for (std::size_t passes = 2; passes <= std::size_t{2} * shape_.virtual_stages; passes += 2) {
-      const std::size_t first = at + 1;
       std::size_t end = std::min(first + passes, order.size());
       while (end < order.size() && alike(end - passes, end)) ++end;
-      const auto once = std::span(order).subspan(first, std::min(passes, end - first));
       std::size_t times = (end - first) / passes;
-      if (times < 2 || std::ranges::any_of(once, &Pass::with_next)) continue;
+      if (times < 2) continue;
+      const auto once = std::span(order).subspan(first, passes);
+      if (std::ranges::any_of(once, &Pass::with_next)) continue;
       for (const Pass& pass : once) {
         const std::uint32_t stage = pass.virtual_stage;
         const auto gradients = static_cast<std::size_t>(std::ranges::count_if(
