@@ -106,9 +106,20 @@ inline Precision gradient_precision(const Scenario& s) {
   return s.data_parallel.gradient_precision.value_or(s.software.gradient_precision);
 }
 
+/// The node whose network is slow, if there is one.
+inline std::optional<topology::SlowNode> slow_node(const Scenario& s) {
+  if (!s.imperfections.slow_node) return std::nullopt;
+  return topology::SlowNode{*s.imperfections.slow_node, s.imperfections.network_speed};
+}
+
 /// The machine that the scenario runs on.
 inline workload::MachineSpec machine_of(const Scenario& s) {
-  return {s.cluster.node, s.cluster.fabric, s.cluster.gpus, s.cluster.allocation, s.software.transport};
+  return {.node = s.cluster.node,
+          .fabric = s.cluster.fabric,
+          .gpus = s.cluster.gpus,
+          .allocation = s.cluster.allocation,
+          .transport = s.software.transport,
+          .slow_node = slow_node(s)};
 }
 
 }  // namespace stepcast::schedules

@@ -84,8 +84,7 @@ std::optional<BusyLink> busiest_link(const topology::Cluster& cluster, const Ste
   for (std::uint32_t link = 0; link < carried.size(); ++link) {
     if (carried[link] == kUnused) continue;
     const double utilisation =
-        carried[link] /
-        (workload::link_capacity(cluster, in.slow_links, topology::LinkId{link}).value * to_seconds(end));
+        carried[link] / (workload::link_capacity(cluster, topology::LinkId{link}).value * to_seconds(end));
     if (busiest && utilisation <= most) continue;
     busiest = link;
     most = utilisation;
@@ -95,13 +94,13 @@ std::optional<BusyLink> busiest_link(const topology::Cluster& cluster, const Ste
 }
 
 /// How long a communication, alone on the links that it crosses, keeps the busiest of them busy.
-double seconds_of_busiest_link(const topology::Cluster& cluster, const workload::SlowLinks* slow,
-                               const workload::Flows& flows, workload::CommunicationId communication) {
+double seconds_of_busiest_link(const topology::Cluster& cluster, const workload::Flows& flows,
+                               workload::CommunicationId communication) {
   std::map<topology::LinkId, double> seconds;
   double most = 0;
   flows.each_load(communication, [&](const collectives::Timing::Load& load) {
     double& sum = seconds[load.link];
-    sum += load.occupied / workload::link_capacity(cluster, slow, load.link).value;
+    sum += load.occupied / workload::link_capacity(cluster, load.link).value;
     most = std::max(most, sum);
   });
   return most;
@@ -170,7 +169,6 @@ void add_at_least(Forecast& out, const StepInput& in, PieceTimes& first, bool dr
   at_least.unfold = in.unfold;
   at_least.first_siblings = true;
   at_least.stragglers = in.stragglers;
-  at_least.slow_links = in.slow_links;
   at_least.copies = in.copies;
   at_least.exchange = in.exchange;
   if (const Time least = run_step(at_least).time; least < out.step) out.at_least = least;
@@ -208,7 +206,7 @@ void add_trace(Forecast& out, const StepInput& in, const StepRun& run) {
   out.arrows = arrows(run.step, run.timeline);
   if (run.flows)
     out.link_use = link_use(run.step, run.timeline, [&](workload::CommunicationId communication) {
-      return seconds_of_busiest_link(in.machine.cluster(), in.slow_links, *run.flows, communication);
+      return seconds_of_busiest_link(in.machine.cluster(), *run.flows, communication);
     });
   std::vector<ActivationSizes> sizes;
   for (const std::vector<BlockRange>& stage : in.chunks)
@@ -243,15 +241,24 @@ void add_figures(Forecast& out, const StepInput& in, const StepRun& run, const B
 Forecast forecast_on(const workload::Machine& machine, workload::Machines& machines, const Scenario& s,
                      const ForecastOptions& options, bool unfold);
 
+/// Collectives are simulated whole only where that was asked for.
+std::shared_ptr<const workload::Machine> machine_for(const Scenario& s, workload::Machines& machines,
+                                                     const ForecastOptions& options) {
+  workload::MachineSpec spec = machine_of(s);
+  spec.whole_collectives = options.unfold;
+  return machines.of(spec);
+}
+
 /// The step without the scenario's imperfections.
-Time perfect_step(const workload::Machine& machine, workload::Machines& machines, Scenario s,
-                  const ForecastOptions& options, const workload::WatchLowered& watch) {
+Time perfect_step(workload::Machines& machines, Scenario s, const ForecastOptions& options,
+                  const workload::WatchLowered& watch) {
   s.imperfections = {};
+  const std::shared_ptr<const workload::Machine> machine = machine_for(s, machines, options);
   const ForecastOptions own{.transfers = options.transfers, .advise = false, .watch = &watch};
   // Its ranks may be alike, and then few lanes do. Where folding is not exact both are simulated in the same way.
   const bool alike = !options.unfold && !options.transfers && !every_rank_differs(s);
-  Forecast without = forecast_on(machine, machines, s, own, !alike);
-  if (alike && without.at_least && !without.drift) without = forecast_on(machine, machines, s, own, true);
+  Forecast without = forecast_on(*machine, machines, s, own, !alike);
+  if (alike && without.at_least && !without.drift) without = forecast_on(*machine, machines, s, own, true);
   return without.step;
 }
 
@@ -269,14 +276,11 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
   std::optional<OtherKind> other;
   if (s.cluster.other) other.emplace(OtherKind{staged.kinds.back(), *staged.models.back()});
   const Stragglers stragglers(s.imperfections, ranks);
-  std::optional<workload::SlowLinks> slow_links;
-  if (s.imperfections.slow_node) slow_links.emplace(cluster, *s.imperfections.slow_node, s.imperfections.network_speed);
-  const workload::SlowLinks* slow = slow_links ? &*slow_links : nullptr;
   const bool imperfect = s.imperfections.any();
   std::optional<HostCopies> copies;
   if (s.offload.any()) copies.emplace(s, cluster);
   const auto times_with = [&](SiblingTime siblings) {
-    return PieceTimes(staged.kind(s, 0), model, ranks, timer, !unfold, brief.shape.splits_backward, slow, other,
+    return PieceTimes(staged.kind(s, 0), model, ranks, timer, !unfold, brief.shape.splits_backward, other,
                       copies ? &*copies : nullptr, siblings);
   };
   PieceTimes pieces = times_with(SiblingTime::all);
@@ -295,15 +299,14 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
     }
     if (options.watch != nullptr) (*options.watch)(program, ended);
   };
-  const StepInput input{s,          machine,
-                        ranks,      model,
-                        &pipeline,  chunks,
-                        pieces,     unfold,
-                        every_task, options.transfers,
-                        false,      imperfect ? &stragglers : nullptr,
-                        slow,       copies ? &*copies : nullptr,
-                        exchange,   {},
-                        &counting,  options.record};
+  StepInput input{s, machine, ranks, model, &pipeline, chunks, pieces, unfold};
+  input.trace = every_task;
+  input.transfers = options.transfers;
+  if (imperfect) input.stragglers = &stragglers;
+  if (copies) input.copies = &*copies;
+  input.exchange = exchange;
+  input.watch = &counting;
+  input.record = options.record;
   const StepRun run = run_step(input);
   const bool exact = unfold || (run.flows->alike() && pieces.alike());
   if (s.cluster.gpus <= kMostUnfoldedGpus && !(exact && (unfold || run.flows->nodes_alike())) &&
@@ -330,7 +333,7 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
   if (exchange == Exchange::nothing) more = run_asynchronously(out, input);
   if (options.transfers) out.lowered = lowered;
   if (options.advise) add_advice(out, s, machines);
-  if (imperfect) out.perfect = perfect_step(machine, machines, s, options, counting);
+  if (imperfect) out.perfect = perfect_step(machines, s, options, counting);
   add_figures(out, input, run, whole, mean_peak(s, staged.kinds), more,
               exchange == Exchange::parameters ? busy_in_round : run.busy, options);
   return out;
@@ -354,9 +357,7 @@ Forecast forecast(const Scenario& s, workload::Machines& machines, const Forecas
       return out;
     }
   }
-  workload::MachineSpec spec = machine_of(s);
-  spec.whole_collectives = options.unfold;  // only where it was asked for
-  const std::shared_ptr<const workload::Machine> machine = machines.of(spec);
+  const std::shared_ptr<const workload::Machine> machine = machine_for(s, machines, options);
   return forecast_on(*machine, machines, s, options,
                      options.unfold || options.transfers || options.record || every_rank_differs(s));
 }

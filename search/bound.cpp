@@ -325,8 +325,8 @@ Time StepBound::of_layers(const Scenario& s, const workload::Machine& machine, S
     return of_kernels(s, parts);
   const std::shared_ptr<const Blocks> blocks = parts.model(s);
   const Ranks ranks(s.parallelism, machine.cluster().gpus_per_node(), machine.cluster().fabric_may_block());
-  PieceTimes pieces(s, *blocks, ranks, machine.timer(), true, planned_shape(s, micro_batches(s)).splits_backward,
-                    nullptr, {}, nullptr, SiblingTime::bound);
+  PieceTimes pieces(s, *blocks, ranks, machine.timer(), true, planned_shape(s, micro_batches(s)).splits_backward, {},
+                    nullptr, SiblingTime::bound);
   std::vector<Time> of_kinds;  // on the stage where each takes least
   for (std::uint32_t stage = 0; stage < s.parallelism.pipeline; ++stage) {
     const std::vector<PieceTimes::TimedPiece>& here = pieces.at({0, 0, stage});

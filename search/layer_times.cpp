@@ -29,12 +29,12 @@ LayerTimes::TimedLayers::TimedLayers(const Scenario& scenario, const StagedModel
       other_blocks(*staged.models.back()),
       ranks(own.parallelism, machine.cluster().gpus_per_node(), machine.cluster().fabric_may_block()),
       splits_backward(staged.pipeline->shape.splits_backward),
-      pieces(own, blocks, ranks, machine.timer(), true, splits_backward, nullptr, other_kind(other, other_blocks)),
+      pieces(own, blocks, ranks, machine.timer(), true, splits_backward, other_kind(other, other_blocks)),
       machine_(machine) {}
 
 PieceTimes& LayerTimes::TimedLayers::least() {
   if (least_ == nullptr)
-    least_ = std::make_unique<PieceTimes>(own, blocks, ranks, machine_.timer(), true, splits_backward, nullptr,
+    least_ = std::make_unique<PieceTimes>(own, blocks, ranks, machine_.timer(), true, splits_backward,
                                           other_kind(other, other_blocks), nullptr, SiblingTime::any);
   return *least_;
 }

@@ -203,7 +203,15 @@ std::shared_ptr<ClusterParts> begin(const NodeSpec& node) {
 
 }  // namespace
 
-Cluster::Cluster(std::shared_ptr<const ClusterParts> parts) : parts_(std::move(parts)) {}
+Cluster::Cluster(std::shared_ptr<const ClusterParts> parts, const std::optional<SlowNode>& slow)
+    : parts_(std::move(parts)) {
+  if (!slow) return;
+  std::uint32_t gpu = 0;
+  while (gpu < gpus() && node_of(GpuId{gpu}) != slow->node) ++gpu;
+  if (gpu == gpus()) throw std::logic_error("slow node beyond the last node");
+  first_of_slow_node_ = index(first_link_of_node(GpuId{gpu}));
+  slow_speed_ = slow->speed;
+}
 
 std::uint32_t Cluster::gpus() const { return parts_->gpus.gpus(); }
 std::uint32_t Cluster::gpus_per_node() const { return parts_->gpus.period(); }
@@ -281,30 +289,36 @@ bool Cluster::in_node_of(GpuId gpu, LinkId link) const {
 
 Bandwidth Cluster::link_bandwidth(LinkId id) const { return parts_->bandwidth(id); }
 
-Cluster build_cluster(const NodeSpec& node, const FabricSpec& fabric, std::uint32_t gpus) {
-  const auto parts = begin(node);
-  const auto per_node = static_cast<std::uint32_t>(parts->node.gpus.size());
-  check_whole_nodes(node, per_node, gpus);
-  parts->gpus = GpuSlots(per_node, gpus);
-  if (parts->gpus.nodes() > 1) join_nodes(*parts, node, fabric);
-  number_links(*parts, node);
-  parts->kinds_of_nodes = kinds_of_nodes(*parts, fabric);
-  return Cluster(parts);
+double Cluster::link_speed(LinkId id) const {
+  if (!has_slow_node()) return 1;
+  const bool of_node = index(id) >= first_of_slow_node_ && index(id) < first_of_slow_node_ + links_per_node();
+  return of_node && parts_->ends(id).kind == LinkKind::network ? slow_speed_ : 1;
 }
 
-Cluster build_cluster(const NodeSpec& node, const FabricSpec& fabric, const Allocation& allocation) {
+Cluster Cluster::without_slow_node() const { return Cluster(parts_); }
+
+Cluster build_cluster(const NodeSpec& node, const FabricSpec& fabric, std::uint32_t gpus,
+                      const std::optional<Allocation>& allocation, const std::optional<SlowNode>& slow) {
   const auto parts = begin(node);
   const auto per_node = static_cast<std::uint32_t>(parts->node.gpus.size());
-  parts->gpus = GpuSlots(per_node, resolve(allocation, per_node, node.name));
+  if (allocation) {
+    parts->gpus = GpuSlots(per_node, resolve(*allocation, per_node, node.name));
+  } else {
+    check_whole_nodes(node, per_node, gpus);
+    parts->gpus = GpuSlots(per_node, gpus);
+  }
   if (parts->gpus.used_nodes() > 1) join_nodes(*parts, node, fabric);
   number_links(*parts, node);
   parts->kinds_of_nodes = kinds_of_nodes(*parts, fabric);
-  return Cluster(parts);
+  return Cluster(parts, slow);
 }
 
-Cluster build_cluster(const NodeSpec& node, const FabricSpec& fabric, std::uint32_t gpus,
-                      const std::optional<Allocation>& allocation) {
-  return allocation ? build_cluster(node, fabric, *allocation) : build_cluster(node, fabric, gpus);
+Cluster build_cluster(const NodeSpec& node, const FabricSpec& fabric, std::uint32_t gpus) {
+  return build_cluster(node, fabric, gpus, std::nullopt);
+}
+
+Cluster build_cluster(const NodeSpec& node, const FabricSpec& fabric, const Allocation& allocation) {
+  return build_cluster(node, fabric, 0, allocation);
 }
 
 }  // namespace stepcast::topology

@@ -10,6 +10,7 @@
 #include "topology/graph.h"
 #include "topology/ids.h"
 #include "topology/path.h"
+#include "topology/slow_node.h"
 #include "topology/spec.h"
 
 namespace stepcast::topology {
@@ -65,8 +66,13 @@ class Cluster {
   /// Throws InputError("no path from ... to ...") where the graph has none. O(hops).
   Path path(GpuId from, GpuId to) const;
   Link link(LinkId id) const;
-  LinkTraits link_traits(LinkId id) const;       ///< O(1)
-  Bandwidth link_bandwidth(LinkId id) const;     ///< O(1)
+  LinkTraits link_traits(LinkId id) const;    ///< O(1)
+  Bandwidth link_bandwidth(LinkId id) const;  ///< O(1)
+  /// What of its bandwidth the link has: 1, but of network links of the slow node. Whoever plans traffic (routes, NCCL)
+  /// does not know of it.
+  double link_speed(LinkId id) const;  ///< O(1)
+  bool has_slow_node() const { return slow_speed_ != 1; }
+  Cluster without_slow_node() const;
   DeviceKind link_source_kind(LinkId id) const;  ///< of the device that it leads from
   DeviceKind link_target_kind(LinkId id) const;  ///< of the device that it leads to
   /// Links are numbered node by node, of the machine's nodes in their order, used or not: so many of each, its NIC
@@ -82,11 +88,14 @@ class Cluster {
   /// Whether the link is one of the GPU's node, its NICs' cables included.
   bool in_node_of(GpuId gpu, LinkId link) const;
 
-  explicit Cluster(std::shared_ptr<const ClusterParts> parts);
+  /// Throws std::logic_error for a slow node that is not in use.
+  explicit Cluster(std::shared_ptr<const ClusterParts> parts, const std::optional<SlowNode>& slow = {});
   const ClusterParts& parts() const { return *parts_; }  ///< for topology/ alone
 
  private:
   std::shared_ptr<const ClusterParts> parts_;
+  std::uint32_t first_of_slow_node_ = 0;  ///< link
+  double slow_speed_ = 1;                 ///< of its network links; 1: there is none
 };
 
 /// `gpus` in all: whole nodes, or fewer GPUs than one node has. Throws InputError with what is allowed
@@ -96,8 +105,8 @@ Cluster build_cluster(const NodeSpec& node, const FabricSpec& fabric, std::uint3
 /// The GPUs of an allocation; the fabric joins all nodes of the machine, used or not. A relay (PXN) is a GPU in use.
 Cluster build_cluster(const NodeSpec& node, const FabricSpec& fabric, const Allocation& allocation);
 
-/// The allocation where there is one, else the first `gpus`.
+/// The allocation where there is one, else the first `gpus`. Requires a slow node that is in use.
 Cluster build_cluster(const NodeSpec& node, const FabricSpec& fabric, std::uint32_t gpus,
-                      const std::optional<Allocation>& allocation);
+                      const std::optional<Allocation>& allocation, const std::optional<SlowNode>& slow = {});
 
 }  // namespace stepcast::topology

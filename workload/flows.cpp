@@ -25,8 +25,7 @@ using collectives::Timing;
 /// would take alone, and meets the others on the links, as the collectives themselves take together. They do where each
 /// loads the links that they share evenly over its time; then one that is late does not hold up the others. `together`:
 /// of all of them.
-bool meet_as_flows(const Collective& c, std::string_view algorithm, Time together, const Machine& machine,
-                   const SlowLinks* slow_links) {
+bool meet_as_flows(const Collective& c, std::string_view algorithm, Time together, const Machine& machine) {
   constexpr double kAbout = 0.01;
   std::vector<Communication> each;
   for (const collectives::Group& group : *c.groups) {
@@ -36,7 +35,7 @@ bool meet_as_flows(const Collective& c, std::string_view algorithm, Time togethe
     each.back().collectives.front().scale = 1;
   }
   try {
-    const Flows flows(machine, each, {.slow_links = slow_links});
+    const Flows flows(machine, each, {});
     sim::TaskGraph graph;
     for (const Bandwidth capacity : flows.shared()) graph.add_resource(capacity);
     for (std::uint32_t i = 0; i < each.size(); ++i) {
@@ -115,11 +114,7 @@ Timing timing_of(const Collective& c, const Machine& machine, const Flows::Condi
       std::ranges::sort(sorted);
       const auto [known, fresh] =
           meeting.known.try_emplace({c.operation, c.bytes.value, chosen, std::move(sorted)}, false);
-      if (fresh) {
-        const SlowLinks* const slow = conditions.slow_links;
-        const Time together = slow != nullptr ? slow->slowed(timing).duration : timing.duration;
-        known->second = meet_as_flows(c, chosen, together, machine, slow);
-      }
+      if (fresh) known->second = meet_as_flows(c, chosen, timing.duration, machine);
       return known->second;
     };
     // A message's siblings that take as long as it does are late where other communications make their ranks late.
@@ -134,7 +129,6 @@ Timing timing_of(const Collective& c, const Machine& machine, const Flows::Condi
       timing.spread = spread;
     }
   }
-  if (conditions.slow_links != nullptr) timing = conditions.slow_links->slowed(std::move(timing));
   const double part = part_of(c, timing, conditions);
   return scaled(std::move(timing), part);
 }
@@ -179,10 +173,10 @@ std::size_t hash_of(const Timing& timing) {
 }
 
 /// What a collective's most loaded link needs for it, which is no more than it takes.
-Time busiest(const Timing& timing, const Machine& machine, const SlowLinks* slow_links) {
+Time busiest(const Timing& timing, const Machine& machine) {
   double most = 0;
   for (const Timing::Load& load : timing.loads)
-    most = std::max(most, load.occupied / link_capacity(machine.cluster(), slow_links, load.link).value);
+    most = std::max(most, load.occupied / link_capacity(machine.cluster(), load.link).value);
   return std::min(timing.duration, from_seconds(most));
 }
 
@@ -209,7 +203,7 @@ Flows::Flows(const Machine& machine, std::span<const Communication> communicatio
   meeting.unlike = copies_part || (may_part && any_unlike(communications, machine));
   const auto moves_of = [&](Timing timing) {
     alike_ = alike_ && timing.alike();
-    const Time moving = std::max(timing.duration - timing.still, busiest(timing, machine, conditions.slow_links));
+    const Time moving = std::max(timing.duration - timing.still, busiest(timing, machine));
     const Time waits = timing.duration - moving, between = waits - std::min(waits, timing.before);
     std::uint32_t bursts = std::clamp(timing.bursts, 1u, kMostBursts);
     const Time pause{between.value / bursts};
@@ -228,7 +222,7 @@ Flows::Flows(const Machine& machine, std::span<const Communication> communicatio
   // Of one answer of the timer, used so much, this is worked out once: buckets and stages ask the same hundreds of
   // times.
   std::map<std::pair<const Timing*, double>, Moves> made;
-  const bool folds = !conditions.unfolded && conditions.slow_links == nullptr;
+  const bool folds = !conditions.unfolded;
   const auto moves_of_one = [&](const Collective& c) {
     if (!folds) return moves_of(timing_of(c, machine, conditions, meeting));
     const Timing& timing = folded_timing(c, machine);
@@ -263,7 +257,7 @@ Flows::Flows(const Machine& machine, std::span<const Communication> communicatio
     std::ranges::sort(kind.turns);
     kind.turns.erase(std::unique(kind.turns.begin(), kind.turns.end()), kind.turns.end());
   }
-  share_links(machine.cluster(), conditions.slow_links);
+  share_links(machine.cluster());
   for (std::vector<Moves>& all : moves_)  // who meets nobody is one flow
     for (Moves& moves : all)
       if (kinds_[moves.kind].uses.empty()) moves = {moves.waits(), {}, 1, moves.kind};
@@ -288,7 +282,7 @@ std::size_t Flows::kind_of(const collectives::Timing& timing) {
   return kinds_.size() - 1;
 }
 
-void Flows::share_links(const topology::Cluster& cluster, const SlowLinks* slow_links) {
+void Flows::share_links(const topology::Cluster& cluster) {
   struct OnLink {
     std::size_t kind = 0;
     double rate = 0;  // that a flow of the kind occupies when it is alone, per picosecond
@@ -328,7 +322,7 @@ void Flows::share_links(const topology::Cluster& cluster, const SlowLinks* slow_
   const auto share = [&](topology::LinkId link, const Loads& on_link) {
     if (on_link.empty() || (on_link.size() == 1 && kinds_[on_link.front().kind].turns.size() == 1)) return;
     constexpr double kRounding = 1e-9;
-    const double capacity = link_capacity(cluster, slow_links, link).value, full = capacity * (1 + kRounding);
+    const double capacity = link_capacity(cluster, link).value, full = capacity * (1 + kRounding);
     double at_most = 0;
     for (const OnLink& each : on_link)
       at_most += each.rate * kPicosecondsPerSecond * static_cast<double>(kinds_[each.kind].turns.size());
@@ -434,7 +428,7 @@ bool Flows::nodes_alike() const {
   for (std::uint32_t place = 0; place < places; ++place) {
     double together = 0;
     for (const auto& [turn, rate] : all[place].of_turns) together += rate;
-    const double full = cluster_->link_bandwidth(topology::LinkId{place}).value * (1 + kRounding);
+    const double full = link_capacity(*cluster_, topology::LinkId{place}).value;
     if (!all[place].alike && together * kPicosecondsPerSecond > full) return false;
   }
   return true;

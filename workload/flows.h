@@ -9,7 +9,6 @@
 #include "sim/task_graph.h"
 #include "workload/communication.h"
 #include "workload/machine.h"
-#include "workload/slow_links.h"
 
 namespace stepcast::workload {
 
@@ -21,7 +20,6 @@ namespace stepcast::workload {
 class Flows {
  public:
   struct Conditions {
-    const SlowLinks* slow_links = nullptr;  ///< none: every link carries what it should
     /// Every group stands in a program by itself: its links carry what it sends, not what its siblings do as well.
     bool unfolded = false;
     /// Siblings do not begin at the same moment: some of their ranks are late.
@@ -92,7 +90,7 @@ class Flows {
   /// Calls `see` with each place of a link in a node and what the kind occupies of it, node by node.
   template <class See>
   void each_place(const Kind& kind, const See& see) const;
-  void share_links(const topology::Cluster& cluster, const SlowLinks* slow_links);
+  void share_links(const topology::Cluster& cluster);
 
   const topology::Cluster* cluster_;       ///< the machine's
   std::vector<std::vector<Moves>> moves_;  ///< by CommunicationId

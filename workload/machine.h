@@ -9,6 +9,7 @@
 #include "collectives/transport.h"
 #include "topology/allocation.h"
 #include "topology/cluster.h"
+#include "topology/slow_node.h"
 #include "topology/spec.h"
 
 namespace stepcast::workload {
@@ -22,6 +23,7 @@ struct MachineSpec {
   std::optional<topology::Allocation> allocation{};  ///< which GPUs; none: the first
   collectives::Transport transport{};
   bool whole_collectives = false;  ///< what is asked for unfolded is simulated whole, even where folding is exact
+  std::optional<topology::SlowNode> slow_node{};
   friend bool operator==(const MachineSpec&, const MachineSpec&) = default;
 };
 
@@ -34,7 +36,7 @@ class Machine {
 
   const topology::Cluster& cluster() const { return cluster_; }
   const collectives::Timer& timer() const { return timer_; }
-  /// link_capacity() of every link, by LinkId, all of them whole: worked out once, when somebody first asks.
+  /// whole_link_capacity() of every link, by LinkId: worked out once, when somebody first asks.
   const std::vector<Bandwidth>& link_capacities() const;
 
  private:

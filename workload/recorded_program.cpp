@@ -4,20 +4,14 @@
 
 #include "workload/flows.h"
 #include "workload/run.h"
-#include "workload/slow_links.h"
 #include "workload/steady_windows.h"
 #include "workload/transfers.h"
 
 namespace stepcast::workload {
 
 sim::Timeline run(const RecordedProgram& recording, const Machine& machine) {
-  std::optional<SlowLinks> slow;
-  if (recording.slow_node) slow.emplace(machine.cluster(), recording.slow_node->node, recording.slow_node->speed);
-  const SlowLinks* const slow_links = slow ? &*slow : nullptr;
-  if (recording.transfers)
-    return run_transfers(recording.program, recording.communications, machine, slow_links).timeline;
-  const Flows flows(machine, recording.communications,
-                    {.slow_links = slow_links, .unfolded = recording.unfolded, .late = recording.late});
+  if (recording.transfers) return run_transfers(recording.program, recording.communications, machine).timeline;
+  const Flows flows(machine, recording.communications, {.unfolded = recording.unfolded, .late = recording.late});
   return run(recording.program, flows);
 }
 

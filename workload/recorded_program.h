@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/executor.h"
+#include "topology/slow_node.h"
 #include "workload/communication.h"
 #include "workload/machine.h"
 #include "workload/program.h"
@@ -32,18 +33,13 @@ struct RecordedProgram {
   std::vector<Communication> communications;  ///< as the program numbers them
   /// How they are timed: as Flows::Conditions says.
   bool unfolded = false, late = false;
-  bool transfers = false;  ///< each is lowered to its transfers (workload/transfers.h)
-  /// A node whose links to the fabric have this share of their bandwidth.
-  struct SlowNode {
-    std::uint32_t node = 0;
-    double speed = 1;
-  };
-  std::optional<SlowNode> slow_node{};
+  bool transfers = false;                         ///< each is lowered to its transfers (workload/transfers.h)
+  std::optional<topology::SlowNode> slow_node{};  ///< of the machine that it ran on
   StepMeasure measure{};
   std::vector<std::string> names{};  ///< of tasks, by TaskId: for readers; empty or missing: none
 };
 
-/// When its tasks run on the machine, whose links may be slow.
+/// When its tasks run on the machine.
 sim::Timeline run(const RecordedProgram& recording, const Machine& machine);
 
 /// As the recording measures it. Requires a timeline of its program.

@@ -22,11 +22,10 @@ constexpr std::span<const sim::StreamId> kNoStream{};
 class Lowering {
  public:
   Lowering(const Program& program, std::span<const Communication> communications, const Machine& machine,
-           const SlowLinks* slow_links, const WatchLowered* watch)
+           const WatchLowered* watch)
       : program_(program),
         communications_(communications),
         machine_(machine),
-        slow_links_(slow_links),
         watch_(watch),
         host_ways_(machine.cluster()),
         known_(communications.size()),
@@ -152,7 +151,7 @@ class Lowering {
 
   double capacity_of(std::size_t link) const {
     const topology::LinkId id{static_cast<std::uint32_t>(link)};
-    return link_capacity(machine_.cluster(), slow_links_, id).value;
+    return link_capacity(machine_.cluster(), id).value;
   }
 
   ResourceId resource(topology::LinkId link) {
@@ -274,7 +273,6 @@ class Lowering {
   const Program& program_;
   const std::span<const Communication> communications_;
   const Machine& machine_;
-  const SlowLinks* slow_links_;
   const WatchLowered* watch_;
   sim::TaskGraph graph_;
   std::size_t transfers_ = 0;  // in the graph
@@ -286,8 +284,8 @@ class Lowering {
 }  // namespace
 
 RunOfTransfers run_transfers(const Program& program, std::span<const Communication> communications,
-                             const Machine& machine, const SlowLinks* slow_links, const WatchLowered* watch) {
-  return Lowering(program, communications, machine, slow_links, watch).run();
+                             const Machine& machine, const WatchLowered* watch) {
+  return Lowering(program, communications, machine, watch).run();
 }
 
 }  // namespace stepcast::workload

@@ -8,7 +8,6 @@
 #include "workload/lowered.h"
 #include "workload/machine.h"
 #include "workload/program.h"
-#include "workload/slow_links.h"
 
 namespace stepcast::workload {
 
@@ -24,6 +23,6 @@ struct RunOfTransfers {
 /// assumed of what meets what. `communications`: as the program numbers them. Throws std::logic_error that names the
 /// link where one has carried more than it can, or other than what was handed to it. `watch`: none, nobody asks.
 RunOfTransfers run_transfers(const Program& program, std::span<const Communication> communications,
-                             const Machine& machine, const SlowLinks* slow_links, const WatchLowered* watch = nullptr);
+                             const Machine& machine, const WatchLowered* watch = nullptr);
 
 }  // namespace stepcast::workload

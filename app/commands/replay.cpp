@@ -51,6 +51,19 @@ CommandLine replay_line() {
       options};
 }
 
+/// Throws InputError where the machine lacks ranks of the traces, or their slow node.
+void check_fits(const language::Traces& traces, const workload::MachineSpec& spec) {
+  const topology::Cluster cluster = topology::build_cluster(spec.node, spec.fabric, spec.gpus, spec.allocation);
+  if (traces.traces.size() > cluster.gpus())
+    throw InputError(traces.prefix, "found traces of " + std::to_string(traces.traces.size()) +
+                                        " ranks, expected at most " + std::to_string(cluster.gpus()) +
+                                        ": the cluster has no more GPUs");
+  if (spec.slow_node && spec.slow_node->node >= cluster.nodes())
+    throw InputError(traces.prefix, "found traces of a step whose node " + std::to_string(spec.slow_node->node) +
+                                        " is slow, expected more nodes than the cluster's " +
+                                        std::to_string(cluster.nodes()));
+}
+
 /// The machine that --scenario, or the options of clusters, name.
 workload::MachineSpec machine_asked(const boost::program_options::variables_map& values, language::Library& library) {
   const std::string scenario = word(values, "scenario");
@@ -100,20 +113,14 @@ int replay(const std::vector<std::string>& words) {
   const Format format = parse_format(word(*values, "format"));
   const NamedFile output = named_output(word(*values, "output"));
   language::Library library(language::config_folders());
-  const workload::MachineSpec spec = machine_asked(*values, library);
+  workload::MachineSpec spec = machine_asked(*values, library);
   check_outputs(std::span(&output, 1), library.files());
   std::optional<StatusLine> line("replaying");
   const language::Traces traces = read_chakra(paths.front(), word(*values, "groups"));
   const language::TracedProgram program = language::program_of(traces);
+  spec.slow_node = program.recorded.slow_node;
+  check_fits(traces, spec);
   const workload::Machine machine(spec);
-  if (traces.traces.size() > machine.cluster().gpus())
-    throw InputError(traces.prefix, "found traces of " + std::to_string(traces.traces.size()) +
-                                        " ranks, expected at most " + std::to_string(machine.cluster().gpus()) +
-                                        ": the cluster has no more GPUs");
-  if (const auto& slow = program.recorded.slow_node; slow && slow->node >= machine.cluster().nodes())
-    throw InputError(traces.prefix, "found traces of a step whose node " + std::to_string(slow->node) +
-                                        " is slow, expected more nodes than the cluster's " +
-                                        std::to_string(machine.cluster().nodes()));
   sim::Timeline timeline;
   try {
     timeline = workload::run(program.recorded, machine);

@@ -9,8 +9,8 @@
 namespace stepcast::collectives {
 namespace {
 
-/// Seconds that the busiest resource, or the most limited route, needs for one byte of the operation's size.
-double seconds_per_byte(const Algorithm& algorithm, const Request& like, const Wiring& wiring) {
+/// By group, at the share of the links that the protocol reaches.
+std::vector<Pace> paces(const Algorithm& algorithm, const Request& like, const Wiring& wiring, double share) {
   const std::int64_t reference = std::int64_t{1 << 16} * like.ranks * like.channels;  // equal parts
   Request request = like.resized(reference);
   request.pieces = 1;
@@ -19,14 +19,38 @@ double seconds_per_byte(const Algorithm& algorithm, const Request& like, const W
   std::vector<double> bytes = bytes_by_route(plan, wiring);
   for (double& each : bytes) each *= plan.rounds;
   std::vector<double> busy(wiring.capacity.size());
-  double most = 0;
-  for (std::size_t r = 0; r < wiring.routes.size(); ++r) {
-    most = std::max(most, bytes[r] / wiring.routes.limit(r).value);
+  for (std::size_t r = 0; r < wiring.routes.size(); ++r)
     for (const sim::Use& use : wiring.routes[r].uses) busy[sim::index(use.resource)] += use.load * bytes[r];
+  std::vector<Pace> of_groups(wiring.groups);
+  for (std::size_t r = 0; r < wiring.routes.size(); ++r) {
+    Pace& pace = of_groups[r / wiring.connections];
+    double& most = pace.seconds_per_byte;
+    most = std::max(most, bytes[r] / wiring.routes.limit(r).value);
+    for (const sim::Use& use : wiring.routes[r].uses)
+      most = std::max(most, busy[sim::index(use.resource)] / wiring.capacity[sim::index(use.resource)].value);
+    pace.slowest = std::min(pace.slowest, wiring.alone(r) * share);
   }
-  for (std::size_t i = 0; i < busy.size(); ++i) most = std::max(most, busy[i] / wiring.capacity[i].value);
   // A last bit below: this is compared with simulated times as a lower bound.
-  return most / static_cast<double>(reference) * (1 - 1e-9);
+  for (Pace& pace : of_groups)
+    pace.seconds_per_byte = pace.seconds_per_byte / static_cast<double>(reference) * (1 - 1e-9) / share;
+  return of_groups;
+}
+
+/// Of the slowest group.
+Pace slowest_of(std::span<const Pace> paces) {
+  Pace all;
+  for (const Pace& pace : paces) {
+    all.seconds_per_byte = std::max(all.seconds_per_byte, pace.seconds_per_byte);
+    all.slowest = std::min(all.slowest, pace.slowest);
+  }
+  return all;
+}
+
+/// Of one piece of a long pipeline, on the busiest link, or on a connection where that is longer.
+Time period(const Prepared& prepared, const Pace& pace, double piece, double part_of_channels) {
+  const double alone = piece / prepared.channels / (pace.slowest.value * part_of_channels);
+  return from_seconds(
+      std::max(pace.seconds_per_byte / part_of_channels * piece, to_seconds(prepared.wiring.occupancy) + alone));
 }
 
 /// Pipelining d hops in k pieces takes (d + k - 1) (alpha + w n / k), least at k = sqrt((d - 1) w n / alpha), with w
@@ -47,7 +71,7 @@ std::uint32_t best_pieces(const Prepared& prepared, Bytes bytes, Bytes chunk, do
 std::uint32_t best_channels(const Prepared& prepared, Bytes bytes, std::uint32_t channels, std::uint32_t most) {
   most = std::min(most, channels);
   if (prepared.protocol.ramp.value <= 0) return most;
-  const double moving = prepared.prospect.seconds_per_byte * static_cast<double>(bytes.value);
+  const double moving = prepared.meant_seconds_per_byte * static_cast<double>(bytes.value);
   const double wanted = channels * std::sqrt(moving / to_seconds(prepared.protocol.ramp));
   return static_cast<std::uint32_t>(std::clamp(std::round(wanted), 1.0, static_cast<double>(most)));
 }
@@ -238,13 +262,19 @@ Prepared prepare(const Algorithm& algorithm, Proto proto, const Request& request
         const std::uint32_t shifts = most.period != 0 && symmetry.period == 0 ? request.ranks / most.period : 1;
         result.transfers_per_piece =
             std::max<std::size_t>(plan.transfers.size() / shifts / (symmetry.rotate ? 1 : request.channels), 1);
+        std::vector<Pace> of_groups = paces(algorithm, result.request, result.wiring, protocol.share);
+        result.pace = slowest_of(of_groups);
+        result.prospect.seconds_per_byte = result.meant_seconds_per_byte = result.pace.seconds_per_byte;
+        if (cluster.has_slow_node()) {
+          const Wiring meant = wire(plan, placement, cluster.without_slow_node(), reached, symmetry, stride).value();
+          result.meant_seconds_per_byte =
+              slowest_of(paces(algorithm, result.request, meant, protocol.share)).seconds_per_byte;
+          result.paces = std::move(of_groups);
+        }
         plan = {};  // others are made below, which take as much memory
         result.prospect.latency = play(algorithm, result.request.resized(0), result.wiring, 1, fold).end;
-        result.prospect.seconds_per_byte = seconds_per_byte(algorithm, result.request, result.wiring) / protocol.share;
         result.further_messages = protocol.message * std::max<std::int64_t>(most_messages(request) - 1, 0);
         result.prospect.fixed = fixed_time(transport, protocol) + result.further_messages;
-        for (std::size_t route = 0; route < result.wiring.routes.size(); ++route)
-          result.slowest = std::min(result.slowest, result.wiring.alone(route) * protocol.share);
         Request cut = result.request;
         cut.pieces = 2;
         result.pipelines = algorithm.plan(cut).pieces == 2;
@@ -266,21 +296,20 @@ Cut cut(const Prepared& prepared, const Transport& transport, Bytes bytes) {
   Request& request = made.request = prepared.request.resized(bytes.value);
   const std::uint32_t active = best_channels(prepared, bytes, transport.channels, transport.forced.most_channels);
   const double part_of_channels = static_cast<double>(active) / transport.channels;
+  made.part_of_channels = part_of_channels;
   made.scale = prepared.protocol.share * part_of_channels;
   const Time ramp = picoseconds(prepared.protocol.ramp.value / transport.channels * active);
-  const double now = prepared.prospect.seconds_per_byte / part_of_channels;
+  const double meant = prepared.meant_seconds_per_byte / part_of_channels;
   // A long pipeline is simulated as far as its first pieces; each further one takes a piece's time on the busiest
   // link, or on a connection where that is longer.
   if (prepared.pipelines) {
-    const std::uint32_t pieces = best_pieces(prepared, bytes, transport.chunk, now);
+    const std::uint32_t pieces = best_pieces(prepared, bytes, transport.chunk, meant);
     const std::size_t affordable = kPipelineTransfers / prepared.transfers_per_piece;
     request.pieces = static_cast<std::uint32_t>(std::clamp<std::size_t>(affordable, 1, pieces));
     if (request.pieces < pieces) {
       const std::int64_t channels = prepared.channels;  // pieces of one size
       request.elements = std::max<std::int64_t>(bytes.value / (pieces * channels), 1) * channels * request.pieces;
-      const double piece = static_cast<double>(bytes.value) / pieces;
-      const double alone = piece / prepared.channels / (prepared.slowest.value * part_of_channels);
-      made.period = from_seconds(std::max(now * piece, to_seconds(prepared.wiring.occupancy) + alone));
+      made.piece = static_cast<double>(bytes.value) / pieces;
       made.pieces_behind = pieces - request.pieces;
       made.whole = static_cast<double>(bytes.value) / static_cast<double>(std::max<std::int64_t>(request.elements, 1));
     }
@@ -289,12 +318,12 @@ Cut cut(const Prepared& prepared, const Transport& transport, Bytes bytes) {
   const bool own_part =
       request.nodes == 1 && (request.operation == Operation::all_gather || request.operation == Operation::all_to_all ||
                              request.operation == Operation::reduce_scatter);
-  const double moving = now * static_cast<double>(bytes.value);
-  const Time own = own_part ? from_seconds(transport.own_copy * moving / (request.ranks - 1)) : Time{};
+  const double all = static_cast<double>(bytes.value);
+  const Time own = own_part ? from_seconds(transport.own_copy * meant * all / (request.ranks - 1)) : Time{};
   made.before = prepared.protocol.launch + ramp + own + prepared.further_messages;
   // Elsewhere it may be more than a Time can say.
   if (passes_through(request.operation)) {
-    made.moving = from_seconds(moving);
+    made.moving = from_seconds(prepared.pace.seconds_per_byte / part_of_channels * all);
     made.one_channel = bytes.value < second_channel_from(prepared).value;
   }
   return made;
@@ -302,13 +331,25 @@ Cut cut(const Prepared& prepared, const Transport& transport, Bytes bytes) {
 
 Played simulate(const Prepared& prepared, const Transport& transport, Bytes bytes) {
   const Cut made = cut(prepared, transport, bytes);
-  return {.before = made.before,
-          .rest = made.period * std::int64_t{made.pieces_behind},
-          .moving = made.moving,
-          .one_channel = made.one_channel,
-          .whole = made.whole,
-          .scale = made.scale,
-          .outcome = play(*prepared.algorithm, made.request, prepared.wiring, made.scale, prepared.fold)};
+  Played played{.before = made.before,
+                .moving = made.moving,
+                .one_channel = made.one_channel,
+                .whole = made.whole,
+                .scale = made.scale,
+                .outcome = play(*prepared.algorithm, made.request, prepared.wiring, made.scale, prepared.fold)};
+  if (made.pieces_behind == 0) return played;
+  const auto behind = [&](const Pace& pace) {
+    return period(prepared, pace, made.piece, made.part_of_channels) * std::int64_t{made.pieces_behind};
+  };
+  if (prepared.paces.empty()) {
+    played.rest = behind(prepared.pace);
+  } else {
+    Outcome& outcome = played.outcome;
+    for (std::size_t group = 0; group < prepared.paces.size(); ++group)
+      outcome.group_end[group] = outcome.group_end[group] + behind(prepared.paces[group]);
+    outcome.end = std::ranges::max(outcome.group_end);
+  }
+  return played;
 }
 
 Timing timing_of(const Prepared& prepared, const Played& played, std::span<const std::uint32_t> own_groups) {

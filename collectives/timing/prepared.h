@@ -16,6 +16,12 @@
 
 namespace stepcast::collectives {
 
+/// How fast a group is at full rate, all channels at work.
+struct Pace {
+  double seconds_per_byte = 0;                                 ///< of the operation's size, on its busiest link
+  Bandwidth slowest{std::numeric_limits<double>::infinity()};  ///< what its slowest connection could reach alone
+};
+
 /// An algorithm on a placement with a protocol, ready for any number of bytes.
 struct Prepared {
   const Algorithm* algorithm = nullptr;
@@ -23,9 +29,11 @@ struct Prepared {
   Proto proto = Proto::simple;
   Request request;
   Wiring wiring;
-  Prospect prospect;                                           // at full rate: all channels
-  Time further_messages{};                                     // Protocol::message of all but the first of a rank
-  Bandwidth slowest{std::numeric_limits<double>::infinity()};  // what the slowest connection could reach alone
+  Prospect prospect;                  // at full rate: all channels
+  double meant_seconds_per_byte = 0;  // the prospect's if no link were slow: what it is cut by
+  Pace pace;                          // of the slowest group
+  std::vector<Pace> paces;            // by group, where a node is slow; else all groups go at one pace
+  Time further_messages{};            // Protocol::message of all but the first of a rank
   std::uint32_t channels = 1;
   bool pipelines = false;               // cuts into pieces if asked to
   std::size_t transfers_per_piece = 1;  // of one channel, shift and group: the same folded and whole
@@ -45,7 +53,8 @@ struct Cut {
   Time before{};     ///< what comes before the transfers
   double whole = 1;  ///< bytes over those of the pieces that are simulated
   std::uint32_t pieces_behind = 0;  ///< that follow them
-  Time period{};                    ///< of a piece behind: on the busiest link, or on a connection where that is longer
+  double piece = 0;                 ///< bytes of each of these
+  double part_of_channels = 1;      ///< that are at work
   Time moving{};             ///< all bytes, on the busiest link; asked for only where data passes through the ranks
   bool one_channel = false;  ///< so few bytes that NCCL uses one channel alone; likewise
 };

@@ -28,6 +28,13 @@ struct Details {
   friend auto operator<=>(const Details&, const Details&) = default;
 };
 
+/// What of a collective is simulated.
+enum class Extent : std::uint8_t {
+  folded,  ///< of ranks that do the same at the same time one
+  whole,   ///< all ranks
+  slowed,  ///< all ranks, on links as slow as they are (topology::Cluster::link_speed); the others take them as whole
+};
+
 /// What Timer::time is asked, word for word.
 struct TimerQuestion {
   Operation operation{};

@@ -112,15 +112,16 @@ std::size_t bytes_of(const std::optional<EarlierPlace>& place) { return place ? 
 }  // namespace
 
 struct Timer::Impl {
-  topology::Cluster cluster;
+  topology::Cluster as_it_is;
+  topology::Cluster cluster;  ///< without its slow node: what all is planned and chosen for
   Transport transport;
   bool folds_where_exact = false;
 
   // What has been worked out. Nothing is ever removed, and what was answered stays where it is.
   using Members = std::vector<Group>;
-  using PreparedKey = std::tuple<std::size_t, Operation, std::string_view, Proto, bool, Details>;
+  using PreparedKey = std::tuple<std::size_t, Operation, std::string_view, Proto, Extent, Details>;
   using TimingKey =
-      std::tuple<std::size_t, Operation, std::int64_t, std::string, bool, Details, std::vector<std::uint32_t>>;
+      std::tuple<std::size_t, Operation, std::int64_t, std::string, Extent, Details, std::vector<std::uint32_t>>;
   Remembered<std::size_t, std::optional<EarlierPlace>> earlier{bytes_of};  // of placements
   Remembered<std::size_t, NumberedChains> walks{bytes_of};                 // likewise, as searched
   Remembered<std::size_t, nccl::Job> jobs{bytes_of};                       // likewise, as NCCL sees them
@@ -135,6 +136,7 @@ struct Timer::Impl {
   std::size_t more_bytes = 0;
   std::map<Members, std::size_t> placements{};
   TimerAnswers answers{};              // of timings
+  std::deque<Timing> bounded{};        // by slow links
   std::deque<Timing> least_timings{};  // what is known of them is their duration
   TimerAnswers least_answers{};        // of these
 
@@ -207,9 +209,9 @@ struct Timer::Impl {
     return request;
   }
 
-  /// Worked out once, folded or whole.
+  /// Worked out once.
   const Timing& timed(Operation operation, Bytes bytes, std::span<const Group> concurrent, std::string_view algorithm,
-                      bool fold, const Details& details) {
+                      Extent extent, const Details& details) {
     // One order of the groups, whichever of them asks.
     Members groups(concurrent.begin(), concurrent.end());
     std::ranges::sort(groups);
@@ -221,21 +223,22 @@ struct Timer::Impl {
     Details shared = details;
     shared.own = 0;
     const std::size_t number = number_of(groups);
-    const TimingKey key{number, operation, bytes.value, std::string(algorithm), fold, shared, own};
+    const TimingKey key{number, operation, bytes.value, std::string(algorithm), extent, shared, own};
     return timings.of(key, [&] {
+      if (extent == Extent::slowed) return fresh(operation, bytes, groups, algorithm, extent, shared, number, own);
       if (const std::uint32_t before = gpus_before_their_node(groups); before > 0) {
         place(cluster, concurrent, operation != Operation::send_recv);  // what is wrong with them is said of them
         const Members on_first = moved(concurrent, before);
-        const Timing& there = timed(operation, bytes, on_first, algorithm, fold, details);
+        const Timing& there = timed(operation, bytes, on_first, algorithm, extent, details);
         if (crosses_no_network(there)) return moved(there, on_first.front().front(), concurrent.front().front());
       }
       if (const std::optional<EarlierPlace>& there = earlier_place(number, groups, operation)) {
         try {
-          return there->timing(timed(operation, bytes, there->groups(concurrent), algorithm, fold, details));
+          return there->timing(timed(operation, bytes, there->groups(concurrent), algorithm, extent, details));
         } catch (const InputError&) {  // what is wrong with them is said of them, by what comes next
         }
       }
-      return fresh(operation, bytes, groups, algorithm, fold, shared, number, own);
+      return fresh(operation, bytes, groups, algorithm, extent, shared, number, own);
     });
   }
 
@@ -280,20 +283,44 @@ struct Timer::Impl {
     return timing;
   }
 
-  const Timing& answer(const TimerQuestion& q) {
-    Details all = q.details;
+  /// As if no node were slow.
+  const Timing& on_whole_links(const TimerQuestion& q, const Details& details) {
+    Details all = details;
     all.own = 0;
     if (q.fold || folds_where_exact) {
-      const Timing& folded = timed(q.operation, q.bytes, q.concurrent, q.algorithm, true, all);
-      const bool stand_for_own = q.details.own == 0 || folded.alike();  // else some of the groups end before the others
-      const std::size_t ranks = q.concurrent.size() * q.concurrent.front().size();
-      if ((folded.exact && stand_for_own) || ranks > most_whole(algorithm(folded.algorithm)))
-        return q.details.own == 0 ? folded : timed(q.operation, q.bytes, q.concurrent, q.algorithm, true, q.details);
+      const Timing& folded = timed(q.operation, q.bytes, q.concurrent, q.algorithm, Extent::folded, all);
+      const bool stand_for_own = details.own == 0 || folded.alike();  // else some of the groups end before the others
+      if ((folded.exact && stand_for_own) || ranks_of(q) > most_whole(algorithm(folded.algorithm)))
+        return details.own == 0 ? folded
+                                : timed(q.operation, q.bytes, q.concurrent, q.algorithm, Extent::folded, details);
       // Over more ranks than all algorithms are simulated whole, the one that is fastest folded is.
-      if (ranks > kMostWhole)
-        return timed(q.operation, q.bytes, q.concurrent, folded.algorithm + "/" + folded.protocol, false, q.details);
+      if (ranks_of(q) > kMostWhole)
+        return timed(q.operation, q.bytes, q.concurrent, folded.algorithm + "/" + folded.protocol, Extent::whole,
+                     details);
     }
-    return timed(q.operation, q.bytes, q.concurrent, q.algorithm, false, q.details);
+    return timed(q.operation, q.bytes, q.concurrent, q.algorithm, Extent::whole, details);
+  }
+
+  static std::size_t ranks_of(const TimerQuestion& q) { return q.concurrent.size() * q.concurrent.front().size(); }
+
+  /// What is chosen does not depend on the slow node, what it takes does. Over more ranks than are simulated whole, a
+  /// collective takes no less than its busiest slow link needs for its bytes.
+  const Timing& answer(const TimerQuestion& q) {
+    const Timing& timing = on_whole_links(q, q.details);
+    if (!as_it_is.has_slow_node()) return timing;
+    Details all = q.details;
+    all.own = 0;
+    const Timing& of_all = q.details.own == 0 ? timing : on_whole_links(q, all);
+    const bool on_slow_links = std::ranges::any_of(
+        of_all.loads, [&](const Timing::Load& load) { return as_it_is.link_speed(load.link) != 1; });
+    if (!on_slow_links) return timing;
+    if (ranks_of(q) > most_whole(algorithm(timing.algorithm))) {
+      const std::lock_guard lock(mutex);
+      more_bytes += bytes_of(timing);
+      return bounded.emplace_back(at_least_of_slow_links(timing, as_it_is));
+    }
+    return timed(q.operation, q.bytes, q.concurrent, timing.algorithm + "/" + timing.protocol, Extent::slowed,
+                 q.details);
   }
 
   /// The ways that a collective may go, each prepared by the first protocol that it may use. No ways: of one rank.
@@ -321,16 +348,17 @@ struct Timer::Impl {
     }
   };
 
-  const Prepared& ready(const PreparedWays& ways, const Algorithm& algorithm, Proto proto, bool fold,
+  const Prepared& ready(const PreparedWays& ways, const Algorithm& algorithm, Proto proto, Extent extent,
                         const Details& details, std::size_t number) {
     proto = meant(proto, ways.request.operation, transport);
-    return prepared.of({number, ways.request.operation, algorithm.name, proto, fold, details}, [&] {
-      return prepare(algorithm, proto, ways.request, ways.placement, cluster, transport, fold);
+    return prepared.of({number, ways.request.operation, algorithm.name, proto, extent, details}, [&] {
+      return prepare(algorithm, proto, ways.request, ways.placement, extent == Extent::slowed ? as_it_is : cluster,
+                     transport, extent == Extent::folded);
     });
   }
 
   PreparedWays ways(Operation operation, Bytes bytes, std::span<const Group> concurrent, std::string_view name,
-                    bool fold, const Details& details, std::size_t number) {
+                    Extent extent, const Details& details, std::size_t number) {
     PreparedWays out;
     out.placement = place(cluster, concurrent, operation != Operation::send_recv);
     Wanted& wanted = out.wanted = meant_by(name);
@@ -367,7 +395,7 @@ struct Timer::Impl {
     }
     for (const Algorithm* each : out.able) {
       const bool own = each->in_nvswitch && transport.nvls.share > 0;
-      out.prepared.push_back(&ready(out, *each, own ? Proto::nvls : out.first, fold, details, number));
+      out.prepared.push_back(&ready(out, *each, own ? Proto::nvls : out.first, extent, details, number));
       out.prospects.push_back(out.prepared.back()->prospect);
     }
     if (!wanted.protocol)
@@ -376,14 +404,15 @@ struct Timer::Impl {
     return out;
   }
 
-  Timing fresh(Operation operation, Bytes bytes, std::span<const Group> concurrent, std::string_view name, bool fold,
-               const Details& details, std::size_t number, std::span<const std::uint32_t> own_groups) {
-    const PreparedWays all = ways(operation, bytes, concurrent, name, fold, details, number);
+  Timing fresh(Operation operation, Bytes bytes, std::span<const Group> concurrent, std::string_view name,
+               Extent extent, const Details& details, std::size_t number, std::span<const std::uint32_t> own_groups) {
+    const PreparedWays all = ways(operation, bytes, concurrent, name, extent, details, number);
     if (all.able.empty())
       return {
           .algorithm = std::string(all.wanted.algorithm), .protocol = std::string(name_of(Proto::simple)), .loads = {}};
     // Folded groups stand for each other; what one of them carries is counted afterwards.
-    const std::span<const std::uint32_t> simulated_groups = fold ? std::span<const std::uint32_t>{} : own_groups;
+    const std::span<const std::uint32_t> simulated_groups =
+        extent == Extent::folded ? std::span<const std::uint32_t>{} : own_groups;
     const bool again = !own_groups.empty();  // others of these groups will ask
     std::vector<Tried> outcomes(all.able.size());
     const Choice choice = choose(all.prospects, bytes, [&](std::size_t i) {
@@ -394,7 +423,7 @@ struct Timer::Impl {
     for (const Proto proto : all.others) {
       for (std::size_t i = 0; i < all.able.size(); ++i) {
         if (by_simple(*all.able[i]) || lower_bound(all.by(proto, i, transport), bytes) >= fastest.all) continue;
-        const Prepared& candidate = ready(all, *all.able[i], proto, fold, details, number);
+        const Prepared& candidate = ready(all, *all.able[i], proto, extent, details, number);
         if (lower_bound(candidate.prospect, bytes) >= fastest.all) continue;
         Tried other = tried(candidate, bytes, again, simulated_groups);
         if (other.all < fastest.all) fastest = std::move(other);
@@ -402,7 +431,7 @@ struct Timer::Impl {
     }
     Timing& best = fastest.timing;
     best.exact = all.exact();
-    if (fold && !own_groups.empty())
+    if (extent == Extent::folded && !own_groups.empty())
       best.loads = loads_of(algorithm(best.algorithm), all.request.resized(bytes.value), all.placement, cluster,
                             transport, own_groups, best.loads);
     return std::move(best);
@@ -410,7 +439,8 @@ struct Timer::Impl {
 
   /// What timed() answers is no less.
   Time least(const TimerQuestion& q, const Members& groups, bool fold) {
-    const PreparedWays all = ways(q.operation, q.bytes, groups, q.algorithm, fold, q.details, number_of(groups));
+    const Extent extent = fold ? Extent::folded : Extent::whole;
+    const PreparedWays all = ways(q.operation, q.bytes, groups, q.algorithm, extent, q.details, number_of(groups));
     if (all.able.empty()) return {};
     // Else some or all of them may be simulated whole.
     const std::size_t ranks = groups.size() * groups.front().size();
@@ -446,7 +476,7 @@ struct Timer::Impl {
         planned.in_nvswitch && transport.nvls.share > 0
             ? Proto::nvls
             : meant(*parse_wanted(chosen.algorithm + "/" + chosen.protocol).protocol, operation, transport);
-    const Prepared& ready = prepared.of({number, operation, planned.name, proto, false, details}, [&] {
+    const Prepared& ready = prepared.of({number, operation, planned.name, proto, Extent::whole, details}, [&] {
       return prepare(planned, proto, request, placement, cluster, transport, false);
     });
     return transfers_of(ready, transport, bytes, cluster, placement.groups[group], group);
@@ -454,14 +484,16 @@ struct Timer::Impl {
 };
 
 Timer::Timer(topology::Cluster cluster, Transport transport, bool folds_where_exact)
-    : impl_(new Impl{
-          .cluster = std::move(cluster), .transport = std::move(transport), .folds_where_exact = folds_where_exact}) {
+    : impl_(new Impl{.as_it_is = cluster,
+                     .cluster = cluster.without_slow_node(),
+                     .transport = std::move(transport),
+                     .folds_where_exact = folds_where_exact}) {
   impl_->transport = over(std::move(impl_->transport), impl_->cluster.nic_port().nccl);
 }
 
 Timer::~Timer() = default;
 
-const topology::Cluster& Timer::cluster() const { return impl_->cluster; }
+const topology::Cluster& Timer::cluster() const { return impl_->as_it_is; }
 
 std::size_t Timer::remembered_bytes() const { return impl_->remembered_bytes(); }
 

@@ -26,7 +26,8 @@ Time busiest_common(const Timing& a, const Timing& b, const topology::Cluster& c
     if (const auto common = of_a.find(load.link); common != of_a.end() && common->second > 0 && load.occupied > 0)
       of_both.try_emplace(load.link, common->second).first->second += load.occupied;
   double most = 0;
-  for (const auto& [link, occupied] : of_both) most = std::max(most, occupied / cluster.link_bandwidth(link).value);
+  for (const auto& [link, occupied] : of_both)
+    most = std::max(most, occupied / (cluster.link_bandwidth(link).value * cluster.link_speed(link)));
   return from_seconds(most);
 }
 
@@ -45,6 +46,16 @@ Timing passed_on(Timing first, const Timing& second, const topology::Cluster& cl
   first.spread = std::max(first.spread, second.spread);
   first.loads.insert(first.loads.end(), second.loads.begin(), second.loads.end());
   return first;
+}
+
+Timing at_least_of_slow_links(Timing timing, const topology::Cluster& cluster) {
+  for (const Timing::Load& load : timing.loads) {
+    const double speed = cluster.link_speed(load.link);
+    if (speed == 1) continue;
+    const double rate = cluster.link_bandwidth(load.link).value * speed;
+    timing.duration = std::max(timing.duration, timing.still + from_seconds(load.occupied / rate));
+  }
+  return timing;
 }
 
 }  // namespace stepcast::collectives

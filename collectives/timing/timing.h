@@ -52,4 +52,7 @@ Timing scaled(Timing timing, double factor);
 /// occupy it. `cluster`: whose links they are.
 Timing passed_on(Timing first, const Timing& second, const topology::Cluster& cluster);
 
+/// Of a collective timed as if no node were slow: it takes no less than each slow link needs for its bytes.
+Timing at_least_of_slow_links(Timing timing, const topology::Cluster& cluster);
+
 }  // namespace stepcast::collectives

@@ -151,7 +151,7 @@ class Wirer {
     if (like_nodes_) link = like_nodes_->stand_in(link);
     const std::uint32_t at = slots_.slot(link);
     if (at == used_.size()) {
-      bandwidth_.push_back(cluster_.link_bandwidth(link));
+      bandwidth_.push_back(cluster_.link_bandwidth(link) * cluster_.link_speed(link));
       class_.push_back(at);
       used_.push_back(0);
       signature_.push_back(0);
@@ -412,7 +412,7 @@ class Wirer {
     const topology::LinkTraits traits = cluster_.link_traits(link);
     const double bridge =
         transport_.host_bridge_efficiency < 1 && into_host_bridge(link) ? transport_.host_bridge_efficiency : 1;
-    return traits.bandwidth * efficiency(transport_, traits.kind) * bridge;
+    return traits.bandwidth * cluster_.link_speed(link) * efficiency(transport_, traits.kind) * bridge;
   }
 
   void route(Wiring& wiring) {

@@ -19,7 +19,7 @@ struct Wiring {
   std::uint32_t groups = 1;          ///< that are simulated; the others do the same
   std::uint32_t connections = 0;     ///< of the plan
   std::vector<Bandwidth> capacity;   ///< by resource: what of a link collectives reach
-  std::vector<Bandwidth> bandwidth;  ///< by resource: the link's own
+  std::vector<Bandwidth> bandwidth;  ///< by resource: the link's own, as slow as it is
   /// By resource: of those that the same routes load alike the narrowest one, which is full as soon as any of them.
   std::vector<std::uint32_t> binding;
   std::vector<std::vector<topology::LinkId>> members;  ///< by resource: the links it stands for

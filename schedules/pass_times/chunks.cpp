@@ -68,9 +68,8 @@ KernelCost cost_of(const Scenario& s, const Block& block) {
 }
 
 PieceTimes::PieceTimes(const Scenario& scenario, const Blocks& blocks, const Ranks& ranks,
-                       const collectives::Timer& timer, bool fold, bool splits_backward,
-                       const workload::SlowLinks* slow_links, std::optional<OtherKind> other, const HostCopies* copies,
-                       SiblingTime siblings)
+                       const collectives::Timer& timer, bool fold, bool splits_backward, std::optional<OtherKind> other,
+                       const HostCopies* copies, SiblingTime siblings)
     : scenario_(scenario),
       blocks_(blocks),
       ranks_(ranks),
@@ -78,7 +77,6 @@ PieceTimes::PieceTimes(const Scenario& scenario, const Blocks& blocks, const Ran
       fold_(fold),
       splits_backward_(splits_backward),
       siblings_(siblings),
-      slow_links_(slow_links),
       other_(other),
       copies_(copies),
       has_traffic_(has_traffic(blocks) || (other && has_traffic(other->blocks))) {}
@@ -91,8 +89,8 @@ std::uint32_t PieceTimes::place_of(Coordinate c) const {
   const std::uint32_t first = topology::index(ranks_.gpu({0, c.data, c.stage})), per_node = ranks_.gpus_per_node();
   const bool other = is_other_kind(c);
   if (!has_traffic_) return other;
-  // With slow links, and where groups of different nodes meet, every group is on its own.
-  if (slow_links_ != nullptr || ranks_.fabric_may_block()) return first;
+  // With a slow node, and where groups of different nodes meet, every group is on its own.
+  if (timer_.cluster().has_slow_node() || ranks_.fabric_may_block()) return first;
   return first % per_node + (other ? per_node : 0);
 }
 
@@ -171,7 +169,6 @@ collectives::SharedTiming PieceTimes::timing_of(const TensorCollective& op, cons
   alike_ = alike_ && timing->alike();
   if (siblings_ == SiblingTime::first && !timing->alike())
     timing = std::make_shared<const collectives::Timing>(scaled(*timing, 1 - timing->spread));
-  if (slow_links_ != nullptr) timing = std::make_shared<const collectives::Timing>(slow_links_->slowed(*timing));
   return timing;
 }
 

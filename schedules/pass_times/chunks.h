@@ -12,7 +12,6 @@
 #include "schedules/offload/copies.h"
 #include "schedules/parallel/ranks.h"
 #include "schedules/pipeline/pipeline.h"
-#include "workload/slow_links.h"
 
 namespace stepcast::schedules {
 
@@ -103,8 +102,7 @@ class LayerTraffic;
 class PieceTimes {
  public:
   PieceTimes(const Scenario& scenario, const Blocks& blocks, const Ranks& ranks, const collectives::Timer& timer,
-             bool fold, bool splits_backward, const workload::SlowLinks* slow_links = nullptr,
-             std::optional<OtherKind> other = {}, const HostCopies* copies = nullptr,
+             bool fold, bool splits_backward, std::optional<OtherKind> other = {}, const HostCopies* copies = nullptr,
              SiblingTime siblings = SiblingTime::all);
 
   /// A kind of block at one place in a node.
@@ -149,7 +147,6 @@ class PieceTimes {
   const collectives::Timer& timer_;
   bool fold_, splits_backward_, alike_ = true, keeps_shares_ = false;
   SiblingTime siblings_;
-  const workload::SlowLinks* slow_links_;
   std::optional<OtherKind> other_;
   const HostCopies* copies_;
   bool has_traffic_;  ///< inside any block; without it all places in a node are one

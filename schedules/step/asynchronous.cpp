@@ -59,8 +59,7 @@ class Run {
         declare(d, false, bucket.elements);
       }
     // Each message by itself: workers are not alike.
-    flows_.emplace(in.machine, communications_,
-                   workload::Flows::Conditions{.slow_links = in.slow_links, .unfolded = true});
+    flows_.emplace(in.machine, communications_, workload::Flows::Conditions{.unfolded = true});
     build(steps);
     timeline_ = workload::run(program_, *flows_);
     for (const std::vector<WorkerStep>& of_worker : made_) {

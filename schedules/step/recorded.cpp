@@ -20,18 +20,13 @@ std::string name_of(const LaneTask& task, bool chunks) {
 
 }  // namespace
 
-std::optional<workload::RecordedProgram::SlowNode> slow_node(const Scenario& s) {
-  if (!s.imperfections.slow_node) return std::nullopt;
-  return workload::RecordedProgram::SlowNode{*s.imperfections.slow_node, s.imperfections.network_speed};
-}
-
 std::shared_ptr<const workload::RecordedProgram> recorded(const StepRun& run, const StepInput& in,
                                                           std::uint32_t steps) {
   workload::RecordedProgram out{.program = run.step.program, .communications = run.communications};
   out.unfolded = in.unfold;
   out.late = in.stragglers != nullptr;
   out.transfers = in.transfers;
-  if (in.slow_links != nullptr) out.slow_node = slow_node(in.scenario);
+  out.slow_node = slow_node(in.scenario);
   out.measure.steps = steps;
   out.names.resize(out.program.tasks());
   const auto name = [&](sim::TaskId task, std::string text) { out.names[sim::index(task)] = std::move(text); };

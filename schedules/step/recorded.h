@@ -8,9 +8,6 @@
 
 namespace stepcast::schedules {
 
-/// The node whose network is slow, if there is one.
-std::optional<workload::RecordedProgram::SlowNode> slow_node(const Scenario& scenario);
-
 /// A step that was recorded and run, with all that says how long it takes. `steps`: that it stands for.
 std::shared_ptr<const workload::RecordedProgram> recorded(const StepRun& run, const StepInput& input,
                                                           std::uint32_t steps = 1);

@@ -59,7 +59,7 @@ StepRun all_of(const StepInput& in, const Common& common) {
   run.shape = in.pipeline->shape;
   if (in.transfers) {
     workload::RunOfTransfers lowered =
-        workload::run_transfers(run.step.program, common.traffic.communications, in.machine, in.slow_links, in.watch);
+        workload::run_transfers(run.step.program, common.traffic.communications, in.machine, in.watch);
     run.timeline = std::move(lowered.timeline);
     run.busy = std::move(lowered.busy);
   } else {

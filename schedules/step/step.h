@@ -105,8 +105,7 @@ struct StepInput {
   /// last.
   bool first_siblings = false;
   const Stragglers* stragglers = nullptr;  ///< none: every GPU is as fast as it should be
-  const workload::SlowLinks* slow_links = nullptr;
-  const HostCopies* copies = nullptr;  ///< none: nothing is offloaded
+  const HostCopies* copies = nullptr;      ///< none: nothing is offloaded
   Exchange exchange = Exchange::gradients;
   std::vector<Time> begins{};                     ///< when each data rank begins; empty: all at once
   const workload::WatchLowered* watch = nullptr;  ///< of what is lowered to its transfers; none: nobody

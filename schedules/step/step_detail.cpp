@@ -109,7 +109,7 @@ class TrafficKinds {
     const topology::Cluster& cluster = in_.machine.cluster();
     double most = 0;
     run_.flows->each_load(id, [&](const collectives::Timing::Load& load) {
-      const double busy = load.occupied / workload::link_capacity(cluster, in_.slow_links, load.link).value;
+      const double busy = load.occupied / workload::link_capacity(cluster, load.link).value;
       if (busy <= most) return;
       most = busy;
       const topology::Link link = cluster.link(load.link);
@@ -215,9 +215,7 @@ class UsedLinks {
   }
 
  private:
-  double capacity(topology::LinkId link) const {
-    return workload::link_capacity(in_.machine.cluster(), in_.slow_links, link).value;
-  }
+  double capacity(topology::LinkId link) const { return workload::link_capacity(in_.machine.cluster(), link).value; }
   UsedLink empty(std::uint32_t number) const {
     const topology::Link link = in_.machine.cluster().link(topology::LinkId{number});
     return {link.from, link.to, std::string(topology::name(link.kind)), link.bandwidth};

@@ -291,11 +291,9 @@ bool exchanges_in_each_micro_batch(const StepInput& in) {
 }
 
 workload::Flows flows_of(const StepInput& in, const Traffic& traffic) {
-  return workload::Flows(in.machine, traffic.communications,
-                         {.slow_links = in.slow_links,
-                          .unfolded = in.unfold,
-                          .late = in.stragglers != nullptr,
-                          .first_siblings = in.first_siblings});
+  return workload::Flows(
+      in.machine, traffic.communications,
+      {.unfolded = in.unfold, .late = in.stragglers != nullptr, .first_siblings = in.first_siblings});
 }
 
 Traffic declare_traffic(const StepInput& input, const LaneGroups& lanes) {

@@ -41,9 +41,8 @@ class HostCopyTest : public testing::Test {
     Program program;
     for (std::uint32_t i = 0; i < all.size(); ++i)
       program.communicate(std::span<const sim::StreamId>{}, CommunicationId{i});
-    const sim::Timeline timeline = transfers
-                                       ? run_transfers(program, all, machine_, nullptr).timeline
-                                       : run(program, Flows(machine_, all, {.slow_links = nullptr, .unfolded = true}));
+    const sim::Timeline timeline = transfers ? run_transfers(program, all, machine_, nullptr).timeline
+                                             : run(program, Flows(machine_, all, {.unfolded = true}));
     std::vector<double> ends;
     for (const Time end : timeline.finish) ends.push_back(to_seconds(end));
     return ends;

@@ -28,8 +28,7 @@ TEST(Machine, KnowsTheCapacityOfEveryLink) {
   const Machine small(machine(16));
   ASSERT_EQ(small.link_capacities().size(), small.cluster().links());
   for (std::uint32_t link = 0; link < small.cluster().links(); ++link)
-    EXPECT_EQ(small.link_capacities()[link].value,
-              link_capacity(small.cluster(), nullptr, topology::LinkId{link}).value);
+    EXPECT_EQ(small.link_capacities()[link].value, whole_link_capacity(small.cluster(), topology::LinkId{link}).value);
 }
 
 TEST(Machines, OfEqualSpecificationsAreOne) {
