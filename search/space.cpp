@@ -104,8 +104,8 @@ bool frees_gradients(const Space& space, const Settings& shared) {
          shared[optimizer] != static_cast<std::int64_t>(schedules::Tier::gpu);
 }
 
-/// Whether one data rank holds less with ZeRO 3 than with ZeRO 0 to 2: casts of weights to 8 or 4 bits then stay for the
-/// layer at work alone.
+/// Whether one data rank holds less with ZeRO 3 than with ZeRO 0 to 2: casts of weights to 8 or 4 bits then stay for
+/// the layer at work alone.
 bool frees_casts(const Space& space) { return kept_weight_cast_bytes(space.start) > 0; }
 
 }  // namespace
@@ -163,8 +163,8 @@ void each_plan(const Space& space, const Settings& shared, const std::function<v
       const bool shards = copies || (known != nullptr && known->placement == schedules::Placement::opposite);
       const std::int64_t first_state = space.values[zero].front();
       for (const std::int64_t state : space.values[zero]) {
-        const bool frees_more = (of_gradients && (state >= 2) != (first_state >= 2)) ||
-                                (of_casts && (state == 3) != (first_state == 3));
+        const bool frees_more =
+            (of_gradients && (state >= 2) != (first_state >= 2)) || (of_casts && (state == 3) != (first_state == 3));
         if (!shards && state != first_state && !frees_more) continue;
         settings[zero] = state;
         for (const std::int64_t size : space.values[bucket]) {
