@@ -43,6 +43,7 @@ concepts = {
     "language/core/schema.h": "the keys of a block",
     "topology/cluster.h": "a cluster and what can be asked of it",
     "collectives/algorithm.h": "one way to do a collective",
+    "collectives/timing/timer.h": "what collectives take on one cluster",
     "scenario/scenario.h": "a question: what a scenario file says",
     "models/layers/as_double.h": "a count in products of floating-point numbers",
     "models/layers/blocks.h": "a model as a list of blocks",

@@ -3,26 +3,17 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <compare>
 #include <limits>
 #include <queue>
-#include <set>
 #include <stdexcept>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "calibrate/in_parallel.h"
-#include "models/layers/partition.h"
 #include "schedules/checks/check.h"
-#include "schedules/pipeline/pipelines.h"
 #include "schedules/plan/plan.h"
 #include "search/bound.h"
-#include "search/costs.h"
-#include "search/given_cuts.h"
-#include "search/layer_cuts.h"
-#include "search/other_settings.h"
-#include "search/refused_pipelines.h"
+#include "search/screening.h"
 #include "sim/input_error.h"
 
 namespace stepcast::search {
@@ -38,13 +29,6 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// What plans are told apart by, the better one less.
-struct Score {
-  std::int64_t first = 0, then = 0;
-  std::uint64_t place = 0;  ///< in the space
-  auto operator<=>(const Score&) const = default;
-};
-
 /// What an Open stands for, and what it is bounded by: all plans of a layout, by their kernels, or by all that their
 /// layers take; one of them that fits, by its passes, with what its traffic takes at least, or by all that is known
 /// (nothing where the search is exhaustive).
@@ -55,50 +39,27 @@ struct Open {
   Score score;  ///< none of it has less
   Time bound{};
   Bytes memory{};
-  std::uint32_t shared = 0;  ///< its place among the shared settings
+  std::uint32_t layout = 0;
   OtherSettings others{};
   Known known = Known::passes;
+  bool wanted = false;  ///< SearchOptions::unwanted was asked and says so
 };
 
 struct Later {
   bool operator()(const Open& a, const Open& b) const { return b.score < a.score; }
 };
 
-/// The plans of a layout, which share the values of the first kSharedAxes, before anybody asks which of them fit.
-struct Outline {
-  std::uint64_t plans = 0;            ///< that the checks accept
-  Time bound{};                       ///< none of them takes less
-  std::vector<OtherSettings> unlike;  ///< of each kind of plans that have their layers in common, the first
-  std::string problem;                ///< of the first plan that the checks refuse
-};
-
-/// What screening says of the plans of a layout.
-struct Screened {
-  std::vector<Open> open;
-  std::uint64_t plans = 0, refused = 0, failed = 0;
-  std::optional<Refused> nearest;
-  std::string failure;  ///< of the first that failed
-};
-
-bool misses_less(const std::optional<Refused>& a, const std::optional<Refused>& b) {
-  return a && (!b || std::tie(a->missing, a->settings) < std::tie(b->missing, b->settings));
-}
-
-Bytes peak_memory(const schedules::Plan& plan) {
-  Bytes most{};
-  for (const schedules::MemoryUse& use : plan.memory) most = std::max(most, use.peak());
-  return most;
-}
-
 class PlanSearch {
  public:
   PlanSearch(const Space& space, const SearchOptions& options, workload::Machines& machines)
-      : space_(space), options_(options), machines_(machines) {}
+      : space_(space),
+        options_(options),
+        machines_(machines),
+        screening_(space, options.objective, !options.exhaustive, machines) {}
 
   SearchAnswer run() {
     for (const schedules::Problem& problem : objective_problems(options_.objective, space_.start))
       throw InputError(problem.key, problem.text);
-    const auto begin = std::chrono::steady_clock::now();
     outline();
     go_through();
     const bool is_cut_short = answer_.left > 0 || answer_.unscreened > 0;
@@ -106,9 +67,9 @@ class PlanSearch {
     if (!start_is_simulated_) simulate_start();
     if (answer_.own && is_cut_short && why_unwanted(space_.start).empty()) keep_start(*answer_.own);
     certify();
-    const double all = seconds_since(begin);
+    const double all = seconds_since(begin_);
     const auto screened = first_simulated_.value_or(std::chrono::steady_clock::now());
-    answer_.screening_seconds = std::chrono::duration<double>(screened - begin).count();
+    answer_.screening_seconds = std::chrono::duration<double>(screened - begin_).count();
     answer_.simulating_seconds = all - answer_.screening_seconds;
     for (KeptPlan& each : best_) answer_.best.push_back(std::move(each.found));
     std::ranges::sort(front_, {}, &OnFront::step);
@@ -143,41 +104,26 @@ class PlanSearch {
     if (answer_.left > 0) --answer_.left;
   }
 
-  /// Of money and energy.
-  static std::int64_t billionths(double amount) { return static_cast<std::int64_t>(amount * 1e9); }
-
-  /// `forecast`: of the plan, or none where `step` is only what it takes at least.
   Score score(const Scenario& plan, Time step, Bytes memory, const schedules::Forecast* forecast,
               std::uint64_t place) const {
-    const auto computing = [&] {
-      return forecast != nullptr ? computing_share(*forecast) : least_drawing_share(plan.run.power);
-    };
-    switch (options_.objective) {
-      case Objective::step_time:
-        return {step.value, memory.value, place};
-      case Objective::memory:
-        return {memory.value, step.value, place};
-      case Objective::gpus:
-        return {plan.cluster.gpus, step.value, place};
-      case Objective::money:
-        return {billionths(step_money(plan, step, computing()).value().amount), step.value, place};
-      case Objective::energy:
-        return {billionths(step_energy(plan, step, computing()).value().value), step.value, place};
-    }
-    return {};
+    return score_of(options_.objective, plan, step, memory, forecast, place);
+  }
+
+  void fail(const std::string& why) {
+    ++answer_.failed;
+    if (answer_.failure.empty()) answer_.failure = why;
   }
 
   /// Goes through all layouts, and makes those wait that have plans.
   void outline() {
-    shared_ = shared_settings(space_);
-    outlines_.resize(shared_.size());
+    outlines_.resize(screening_.layouts());
     std::atomic<std::size_t> unscreened{0};
-    calibrate::in_parallel(shared_.size(), [&](std::size_t i) {
+    calibrate::in_parallel(outlines_.size(), [&](std::size_t i) {
       if (is_stopped()) {
         ++unscreened;
         return;
       }
-      outlines_[i] = outlined(i);
+      outlines_[i] = screening_.outlined(i);
     });
     answer_.unscreened = unscreened;
     std::string problem;
@@ -186,143 +132,16 @@ class PlanSearch {
       if (problem.empty()) problem = std::move(layout.problem);
       if (layout.plans == 0) continue;
       all_plans_ += layout.plans;
-      Scenario plan = space_.start;
-      set_shared(plan, shared_[i]);
       Open& open = waiting_layouts_.emplace_back();
       open.known = options_.exhaustive ? Known::layers : Known::kernels;
       open.bound = layout.bound;
-      open.shared = static_cast<std::uint32_t>(i);
-      open.score = score(plan, open.bound, {}, nullptr, place_of(i, 0));
+      open.layout = static_cast<std::uint32_t>(i);
+      open.score = score(screening_.scenario_of(i), open.bound, {}, nullptr, Screening::place_of(i, 0));
     }
     if (all_plans_ == 0 && answer_.unscreened == 0)
       throw InputError("search", problem.empty()
                                      ? "no sizes divide the GPUs and the global batch; expected other values of --over"
                                      : "no plan can run; the first: " + problem);
-  }
-
-  /// Of a layout's plans, in the order of the space.
-  static std::uint64_t place_of(std::size_t shared, std::size_t number) {
-    return (std::uint64_t{shared} << 32) + number;
-  }
-
-  /// Calls `visit` with the settings of each plan of a layout that the checks accept, and the plan; but not of plans
-  /// that `skip`, asked before the checks, is true of. Returns what is wrong with the first that they refuse.
-  template <class Skip, class Visit>
-  std::string each_accepted(std::size_t shared, const Skip& skip, const Visit& visit) const {
-    Scenario plan = space_.start;
-    set_shared(plan, shared_[shared]);
-    const Scenario start = plan;
-    // Of all plans of the layout, or of none.
-    if (const std::vector<schedules::Problem> of_all = schedules::check_layer_split(start); !of_all.empty())
-      return of_all.front().key + ": " + of_all.front().text;
-    std::string problem;
-    RefusedPipelines refused_pipelines;
-    each_plan(space_, shared_[shared], [&](const Settings& settings) {
-      if (refused_pipelines.have(settings) || skip(settings)) return;
-      // Setting an axis takes keys away that its next value may go with; these axes are of no other part.
-      plan.parallelism = start.parallelism;
-      plan.pipeline = start.pipeline;
-      plan.data_parallel = start.data_parallel;
-      set_others(plan, settings);
-      if (const std::vector<schedules::Problem> problems = schedules::check_schedule(plan); !problems.empty()) {
-        if (problem.empty()) problem = problems.front().key + ": " + problems.front().text;
-        refused_pipelines.add(settings, problems);
-        return;
-      }
-      visit(settings, plan);
-    });
-    return problem;
-  }
-
-  /// Thread-safe. A cut of layers by what they take counts as a plan of its own, which it is not where it is the given
-  /// one: that is seen once the plans are screened.
-  Outline outlined(std::size_t shared) const {
-    Outline out;
-    schedules::SharedParts parts;
-    std::set<std::array<bool, 4>> kinds;  // by what of a plan its layers depend on
-    out.problem = each_accepted(
-        shared, [](const Settings&) { return false; },
-        [&](const Settings& settings, const Scenario& plan) {
-          ++out.plans;
-          const schedules::PipelineSchedule* schedule = schedules::find_pipeline(plan.pipeline.schedule);
-          const bool is_new = kinds
-                                  .insert({casts_weights_anew(plan), has_loss_block(plan),
-                                           schedule == nullptr || schedule->runs_together,
-                                           schedule != nullptr && schedule->splits_backward})
-                                  .second;
-          if (!is_new || options_.exhaustive) return;
-          const Time bound = bounded([&] { return StepBound::of_kernels(plan, parts); });
-          out.bound = out.unlike.empty() ? bound : std::min(out.bound, bound);
-          out.unlike.push_back(others_of(settings));
-        });
-    return out;
-  }
-
-  /// 0 where the plan cannot be bounded for what screening will say.
-  template <class Bound>
-  static Time bounded(const Bound& bound) {
-    try {
-      return bound();
-    } catch (const InputError&) {
-    } catch (const std::overflow_error&) {
-    }
-    return {};
-  }
-
-  /// `into`: a Screened or the SearchAnswer.
-  template <class Counts>
-  static void fail(Counts& into, const std::string& why) {
-    ++into.failed;
-    if (into.failure.empty()) into.failure = why;
-  }
-
-  /// Thread-safe.
-  Screened screened(std::size_t shared) const {
-    Screened out;
-    std::optional<StepBound> bound;
-    std::optional<LayerCuts> cuts;
-    GivenCuts given;
-    schedules::SharedParts parts;
-    const auto is_known = [&](const Settings& settings) { return is_balanced(settings) && given.surely_has(settings); };
-    each_accepted(shared, is_known, [&](const Settings& settings, Scenario& plan) {
-      ++out.plans;
-      try {
-        const bool balanced = is_balanced(settings);
-        if (balanced && !bound) bound.emplace(machines_.of(machine_of(plan)));
-        if (balanced && !cuts) cuts.emplace(bound->times());
-        const schedules::Plan made =
-            balanced ? cuts->cut(plan, machines_, &parts) : schedules::plan(plan, machines_, &parts);
-        if (!balanced) given.add(settings, made);
-        if (balanced && given.has(settings, made)) {
-          --out.plans;
-          return;
-        }
-        if (const auto& over = made.out_of_memory) {
-          ++out.refused;
-          const Refused refused{settings, over->needed - over->available};
-          if (misses_less(refused, out.nearest)) out.nearest = refused;
-          return;
-        }
-        if (!bound) bound.emplace(machines_.of(machine_of(plan)));
-        Open& open = out.open.emplace_back();
-        open.bound = bound->of_passes(plan, made);
-        open.memory = peak_memory(made);
-        open.score = score(plan, open.bound, open.memory, nullptr, place_of(shared, out.open.size() - 1));
-        open.shared = static_cast<std::uint32_t>(shared);
-        open.others = others_of(settings);
-      } catch (const InputError& why) {  // the cluster cannot be built, or not carry it
-        fail(out, why.what());
-      } catch (const std::overflow_error& why) {
-        fail(out, why.what());
-      }
-    });
-    return out;
-  }
-
-  Settings settings_of(std::uint32_t shared, const OtherSettings& others) const {
-    Settings settings = shared_[shared];
-    for (std::size_t axis = kSharedAxes; axis < kAxes; ++axis) settings[axis] = others[axis - kSharedAxes];
-    return settings;
   }
 
   /// Whether the plan cannot be among the best, nor on the front.
@@ -371,7 +190,7 @@ class PlanSearch {
   /// How many plans stand there, which are counted from now on where nobody looks at each.
   std::uint64_t plans_of(const Open& open) {
     if (!is_layout(open)) return 1;
-    const std::uint64_t plans = outlines_[open.shared].plans;
+    const std::uint64_t plans = outlines_[open.layout].plans;
     answer_.screened += plans;
     return plans;
   }
@@ -423,7 +242,7 @@ class PlanSearch {
     calibrate::in_parallel(taken.size(), [&](std::size_t i) {
       Open& open = taken[i];
       if (open.known == Known::layers)
-        layouts[i] = screened(open.shared);
+        layouts[i] = screening_.screened(open.layout);
       else if (open.known == Known::kernels)
         bound_layers(open);
       else
@@ -440,37 +259,29 @@ class PlanSearch {
       answer_.failed += layouts[i]->failed;
       if (answer_.failure.empty()) answer_.failure = std::move(layouts[i]->failure);
       if (misses_less(layouts[i]->nearest, answer_.nearest)) answer_.nearest = layouts[i]->nearest;
-      for (Open& open : layouts[i]->open) {
-        if (options_.exhaustive) open.known = Known::all;
-        waiting.push(open);
-      }
+      for (const FittingPlan& plan : layouts[i]->fitting)
+        waiting.push({.score = plan.score,
+                      .bound = plan.bound,
+                      .memory = plan.memory,
+                      .layout = taken[i].layout,
+                      .others = plan.others,
+                      .known = options_.exhaustive ? Known::all : Known::passes});
     }
   }
 
-  /// Of the plans of a layout, with the traffic inside layers.
   void bound_layers(Open& layout) const {
-    schedules::SharedParts parts;
-    Scenario plan = space_.start;
-    set_shared(plan, shared_[layout.shared]);
-    const Scenario start = plan;
-    std::optional<Time> least;
-    for (const OtherSettings& others : outlines_[layout.shared].unlike) {
-      plan = start;
-      set_others(plan, settings_of(layout.shared, others));
-      const Time bound = bounded([&] { return StepBound::of_layers(plan, *machines_.of(machine_of(plan)), parts); });
-      least = std::min(bound, least.value_or(bound));
-    }
-    layout.bound = std::max(layout.bound, least.value_or(Time{}));
-    layout.score = score(start, layout.bound, {}, nullptr, layout.score.place);
+    layout.bound = screening_.bound_of_layers(layout.layout, outlines_[layout.layout]);
+    layout.score = score(screening_.scenario_of(layout.layout), layout.bound, {}, nullptr, layout.score.place);
     layout.known = Known::layers;
   }
 
   void refine(Open& open) const {
-    const Settings settings = settings_of(open.shared, open.others);
+    const Settings settings = screening_.settings_of(open.layout, open.others);
     const Known known = std::exchange(open.known, Known::all);
     try {
       const Scenario plan = plan_of(space_, settings, machines_);
-      if (!why_unwanted(plan).empty()) return;  // simulate() says so
+      open.wanted = open.wanted || why_unwanted(plan).empty();
+      if (!open.wanted) return;  // simulate() says so
       const schedules::Plan made = schedules::plan(plan, machines_);
       StepBound bound(machines_.of(machine_of(plan)));
       std::optional<Time> least;
@@ -496,12 +307,12 @@ class PlanSearch {
         return;
       }
       const std::size_t i = number - before;
-      const Settings settings = settings_of(taken[i].shared, taken[i].others);
+      const Settings settings = screening_.settings_of(taken[i].layout, taken[i].others);
       left[i] = is_stopped();
       if (left[i] != 0) return;
       try {
         Scenario plan = plan_of(space_, settings, machines_);
-        unwanted[i] = why_unwanted(plan);
+        if (!taken[i].wanted) unwanted[i] = why_unwanted(plan);
         if (!unwanted[i].empty()) return;
         schedules::Forecast forecast = schedules::forecast(plan, machines_, {.advise = false});
         found[i] = {settings, std::move(plan), std::move(forecast), taken[i].bound, taken[i].memory};
@@ -519,7 +330,7 @@ class PlanSearch {
         --tried;
         if (answer_.unwanted++ == 0) answer_.why_unwanted = unwanted[i];
       } else if (!found[i]) {
-        fail(answer_, failures[i]);
+        fail(failures[i]);
       } else {
         ++answer_.simulated;
         keep(*std::move(found[i]), taken[i].score.place);
@@ -564,10 +375,11 @@ class PlanSearch {
     return one.step <= step && one.memory <= memory && (one.step < step || one.memory < memory || one.place < place);
   }
 
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   const Space& space_;
   const SearchOptions& options_;
   workload::Machines& machines_;
-  std::vector<Settings> shared_;
+  Screening screening_;
   std::vector<Outline> outlines_;  ///< of each layout
   std::vector<Open> waiting_layouts_;
   std::uint64_t all_plans_ = 0;  ///< of all layouts

@@ -9,6 +9,7 @@
 
 #include "schedules/forecast.h"
 #include "search/objective.h"
+#include "search/refused.h"
 #include "search/space.h"
 #include "workload/machines.h"
 
@@ -51,12 +52,6 @@ struct FrontPlan {
   Settings settings{};
   Time step{};
   Bytes memory{};
-};
-
-/// A plan that does not fit.
-struct Refused {
-  Settings settings{};
-  Bytes missing{};  ///< of a GPU or a node
 };
 
 struct SearchAnswer {

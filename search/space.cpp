@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "models/layers/low_precision.h"
 #include "schedules/checks/check.h"
 #include "schedules/pipeline/pipelines.h"
 #include "search/layer_cuts.h"
@@ -103,6 +104,10 @@ bool frees_gradients(const Space& space, const Settings& shared) {
          shared[optimizer] != static_cast<std::int64_t>(schedules::Tier::gpu);
 }
 
+/// Whether one data rank holds less with ZeRO 3 than with ZeRO 0 to 2: casts of weights to 8 or 4 bits then stay for
+/// the layer at work alone.
+bool frees_casts(const Space& space) { return kept_weight_cast_bytes(space.start) > 0; }
+
 }  // namespace
 
 Space usual_space(Scenario start) {
@@ -140,7 +145,7 @@ void each_plan(const Space& space, const Settings& shared, const std::function<v
                            tensor = axis_named("", "parallelism.tensor"), gpus = axis_named("", "cluster.gpus");
   const std::int64_t stages = shared[pipeline];
   const bool copies = shared[gpus] / (shared[tensor] * stages) > 1;  // data and context ranks
-  const bool frees = frees_gradients(space, shared);
+  const bool of_gradients = frees_gradients(space, shared), of_casts = frees_casts(space);
   const std::vector<std::int64_t>& schedules = space.values[schedule];
   const bool has_1f1b = std::ranges::any_of(schedules, [](std::int64_t named) {
     const schedules::PipelineSchedule* const known = pipeline_named(named);
@@ -158,7 +163,8 @@ void each_plan(const Space& space, const Settings& shared, const std::function<v
       const bool shards = copies || (known != nullptr && known->placement == schedules::Placement::opposite);
       const std::int64_t first_state = space.values[zero].front();
       for (const std::int64_t state : space.values[zero]) {
-        const bool frees_more = frees && (state >= 2) != (first_state >= 2);
+        const bool frees_more =
+            (of_gradients && (state >= 2) != (first_state >= 2)) || (of_casts && (state == 3) != (first_state == 3));
         if (!shards && state != first_state && !frees_more) continue;
         settings[zero] = state;
         for (const std::int64_t size : space.values[bucket]) {

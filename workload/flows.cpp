@@ -15,6 +15,7 @@
 #include "sim/executor.h"
 #include "sim/input_error.h"
 #include "workload/link_capacity.h"
+#include "workload/own_algorithm.h"
 
 namespace stepcast::workload {
 namespace {
@@ -104,7 +105,8 @@ double part_of(const Collective& c, const Timing& timing, const Flows::Condition
 Timing timing_of(const Collective& c, const Machine& machine, const Flows::Conditions& conditions, Meeting& meeting) {
   collectives::Details details = c.details ? *c.details : collectives::Details{};
   const collectives::Timer& timer = machine.timer();
-  Timing timing = timer.time(c.operation, c.bytes, *c.groups, c.algorithm, !conditions.unfolded, details);
+  const std::string algorithm = conditions.unfolded ? own_algorithm(c, timer) : std::string(c.algorithm);
+  Timing timing = timer.time(c.operation, c.bytes, *c.groups, algorithm, !conditions.unfolded, details);
   if (conditions.unfolded && c.groups->size() > c.own) {
     const std::string chosen = timing.algorithm + "/" + timing.protocol;
     const auto meet = [&] {
@@ -122,7 +124,7 @@ Timing timing_of(const Collective& c, const Machine& machine, const Flows::Condi
     if ((timing.alike() && !late) || !meet()) {
       meeting.drift = meeting.drift || timing.spread > Meeting::kSooner;
       details.own = c.own;
-      timing = timer.time(c.operation, c.bytes, *c.groups, c.algorithm, false, details);
+      timing = timer.time(c.operation, c.bytes, *c.groups, algorithm, false, details);
     } else {
       const double spread = timing.spread;
       timing = timer.time(c.operation, c.bytes, std::span(*c.groups).first(c.own), chosen, false, details);

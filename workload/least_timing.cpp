@@ -4,12 +4,14 @@
 #include <utility>
 
 #include "sim/input_error.h"
+#include "workload/own_algorithm.h"
 
 namespace stepcast::workload {
 
 collectives::Timing least_timing(const Collective& c, const collectives::Timer& timer) {
   const collectives::Details details = c.details ? *c.details : collectives::Details{};
-  const collectives::Timing& together = timer.time(c.operation, c.bytes, *c.groups, c.algorithm, false, details);
+  const collectives::Timing& together =
+      timer.time(c.operation, c.bytes, *c.groups, own_algorithm(c, timer), false, details);
   if (together.alike() || c.groups->size() <= c.own) return together;
   collectives::Timing first = scaled(together, 1 - together.spread);
   try {

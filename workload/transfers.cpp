@@ -8,6 +8,7 @@
 #include "collectives/timing/lower.h"
 #include "sim/input_error.h"
 #include "workload/link_capacity.h"
+#include "workload/own_algorithm.h"
 #include "workload/received.h"
 
 namespace stepcast::workload {
@@ -172,10 +173,11 @@ class Lowering {
     for (const auto* list : {&communication.collectives, &communication.at_receiver})
       for (const Collective& c : *list) {
         const collectives::Details details = c.details ? *c.details : collectives::Details{};
+        const std::string algorithm = own_algorithm(c, machine_.timer());
         std::vector<Part>& parts = made->collectives.emplace_back();
         for (std::uint32_t group = 0; group < c.own; ++group) {
           Part& part = parts.emplace_back();
-          part.transfers = machine_.timer().transfers(c.operation, c.bytes, *c.groups, group, c.algorithm, details);
+          part.transfers = machine_.timer().transfers(c.operation, c.bytes, *c.groups, group, algorithm, details);
           for (const Transfers::ConnectionRoute& way : part.transfers.ways) {
             sim::Route route{{}, way.latency, way.limit, 1.0};
             for (const Transfers::LinkUse& hop : way.hops)
@@ -188,7 +190,7 @@ class Lowering {
           }
         }
         const collectives::Timing& timing =
-            machine_.timer().time(c.operation, c.bytes, *c.groups, c.algorithm, true, details);
+            machine_.timer().time(c.operation, c.bytes, *c.groups, algorithm, true, details);
         made->alone.push_back(timing.duration);
         made->latencies.push_back(timing.latency);
       }

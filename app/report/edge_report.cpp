@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -29,15 +31,36 @@ std::string plan_text(const search::Space& space, const search::Settings& settin
 
 const EdgeValue& value_of(const EdgeReport& report, const EdgePoint& point) { return report.values[point.place]; }
 
+/// What was tried where nothing meets the target.
+std::string nothing_meets(const EdgeReport& report) {
+  const std::vector<EdgePoint>& tried = report.edge.points;
+  std::string out = fmt::format("no {} that was tried meets {}", report.least, report.until);
+  if (tried.size() == report.values.size()) return out + "\n";
+  return out +
+         fmt::format(": neither the most, {}, nor the least, {}; where the most does not, none between is tried\n",
+                     value_of(report, tried.back()).text, value_of(report, tried.front()).text);
+}
+
 /// What is found, and why it is the edge.
 std::string edge_text(const EdgeReport& report) {
   const search::TargetEdge& edge = report.edge;
-  if (!edge.least) return fmt::format("no {} that was tried meets {}\n", report.least, report.until);
-  const EdgeValue& found = value_of(report, edge.points[*edge.least]);
-  std::string out = fmt::format("least {} that meets {}: {}", report.least, report.until, found.text);
-  out += *edge.least == 0 ? "; nothing less was tried\n"
-                          : fmt::format("; {} does not\n", value_of(report, edge.points[*edge.least - 1]).text);
-  if (!edge.monotone) out += "more of it is not always faster: a lesser value that was not tried may meet it too\n";
+  if (!edge.least) return nothing_meets(report);
+  std::string out = fmt::format("least {} with which the fastest plan meets {}: {}", report.least, report.until,
+                                value_of(report, edge.points[*edge.least]).text);
+  if (*edge.least == 0) {
+    out += "; no lesser value is tried\n";
+  } else {
+    const EdgePoint& next = edge.points[*edge.least - 1];
+    out += fmt::format("; with {}, the next lesser value, {}\n", value_of(report, next).text,
+                       next.best ? "it does not" : "no plan fits");
+  }
+  const auto is_lost = std::find_if(edge.points.begin() + static_cast<std::ptrdiff_t>(*edge.least), edge.points.end(),
+                                    [](const EdgePoint& point) { return !point.met; });
+  if (is_lost != edge.points.end())
+    out += fmt::format("with more, {}, it does not: other values that were not tried may lie at an edge too\n",
+                       value_of(report, *is_lost).text);
+  else if (!edge.monotone)
+    out += "more of it is not always faster: a lesser value that was not tried may meet it too\n";
   return out;
 }
 

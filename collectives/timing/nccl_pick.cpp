@@ -20,9 +20,10 @@ Proto from_nccl(nccl::Protocol protocol) {
 
 }  // namespace
 
-bool nccl_tunes(const topology::Cluster& cluster, const Transport& transport, const Request& request) {
-  const bool measured = request.nodes > 1 && cluster.nic_port().nccl.plugin.own_tuner;
-  return !measured && nccl::tunes(request.operation) && nccl::has_model(transport.nccl_version);
+bool nccl_tunes(const topology::Cluster& cluster, const Transport& transport, Operation operation,
+                std::uint32_t nodes) {
+  const bool measured = nodes > 1 && cluster.nic_port().nccl.plugin.own_tuner;
+  return !measured && nccl::tunes(operation) && nccl::has_model(transport.nccl_version);
 }
 
 Wanted picked_by_nccl(const Transport& transport, nccl::Job job, Request request, Bytes bytes,

@@ -12,8 +12,8 @@
 namespace stepcast::collectives {
 
 /// Whether NCCL picks an operation's algorithm by its own model, and we have that of the stack's release: not where a
-/// plugin of the network brings a tuner.
-bool nccl_tunes(const topology::Cluster& cluster, const Transport& transport, const Request& request);
+/// plugin of the network brings a tuner. `nodes`: that its ranks are on.
+bool nccl_tunes(const topology::Cluster& cluster, const Transport& transport, Operation operation, std::uint32_t nodes);
 
 /// What the release of the stack would pick of what there are plans for; its protocol where the stack describes it,
 /// else Simple. `job`: the communicator as NCCL sees it. `view`: of the request's links. `or_fastest`: "auto" where

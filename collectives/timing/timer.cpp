@@ -8,6 +8,8 @@
 #include <mutex>
 #include <numeric>
 #include <optional>
+#include <set>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -368,7 +370,7 @@ struct Timer::Impl {
 
     const auto view = [&]() -> const LinkView& { return view_of(out.placement.groups.front()); };
     if (wanted.algorithm == "nccl")
-      wanted = nccl_tunes(cluster, transport, request)
+      wanted = nccl_tunes(cluster, transport, operation, request.nodes)
                    ? picked_by_nccl(transport, job_of(number, out.placement), request, bytes, wanted.protocol,
                                     name.starts_with("library"), view)
                    : Wanted{"auto", wanted.protocol};
@@ -532,6 +534,16 @@ Time Timer::least(Operation operation, Bytes bytes, std::span<const Group> concu
   answer.duration = least;
   impl_->more_bytes += sizeof(answer) + impl_->least_answers.remember(question, answer);
   return least;
+}
+
+std::optional<std::string> Timer::picked_for(Operation operation, Bytes bytes, const Group& group) const {
+  std::set<std::uint32_t> nodes;
+  for (const topology::GpuId gpu : group) nodes.insert(index(gpu) / impl_->cluster.gpus_per_node());
+  const auto count = static_cast<std::uint32_t>(nodes.size());
+  if (!impl_->transport.as_nccl_picks || !nccl_tunes(impl_->cluster, impl_->transport, operation, count))
+    return std::nullopt;
+  const Timing& alone = time(operation, bytes, std::span(&group, 1), "library", false);
+  return alone.algorithm + "/" + alone.protocol;
 }
 
 Transfers Timer::transfers(Operation operation, Bytes bytes, std::span<const Group> concurrent, std::uint32_t group,

@@ -3,7 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -41,6 +43,10 @@ class Timer {
   /// latency. Nothing is simulated that depends on the size.
   Time least(Operation operation, Bytes bytes, std::span<const Group> concurrent, std::string_view algorithm = "auto",
              const Details& details = {}) const;
+
+  /// What the stack's library picks for the communicator of `group` by a model of its own, whatever runs beside it, as
+  /// "ring/LL". Nothing where it has no such model: "library" is then what is fastest beside the others.
+  std::optional<std::string> picked_for(Operation operation, Bytes bytes, const Group& group) const;
 
   /// How the collective that time() tells of runs, transfer by transfer: that of the group which comes at this place of
   /// `concurrent`. One rank: none.

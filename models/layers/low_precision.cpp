@@ -135,6 +135,12 @@ double kept_input_bytes(const Scenario& s) {
   return keeps_casts(s) ? cast_bytes(precision) : d(element_bytes(precision));
 }
 
+double kept_weight_cast_bytes(const Scenario& s) {
+  if (!keeps_casts(s)) return 0;
+  const double parameter = s.training.eight_bit_parameters ? d(element_bytes(s.training.precision)) : 0;
+  return low_precision_copies(s) * cast_bytes(s.training.precision) - parameter;
+}
+
 bool attends_in_eight_bits(const Scenario& s) {
   return s.software.eight_bit_attention && is_eight_bits(s.training.precision);
 }

@@ -33,6 +33,10 @@ bool keeps_casts(const Scenario& scenario);
 /// Bytes that a linear multiply keeps of each element of its input for its weight's gradient.
 double kept_input_bytes(const Scenario& scenario);
 
+/// Bytes that casts of a weight of a multiply of low precision take through a step, beside the parameter itself; 0
+/// where none is kept, and less than that where they are the parameters.
+double kept_weight_cast_bytes(const Scenario& scenario);
+
 /// Whether fused attention multiplies in the training's precision, which is of 8 bits.
 bool attends_in_eight_bits(const Scenario& scenario);
 

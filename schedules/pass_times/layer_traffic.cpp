@@ -9,6 +9,7 @@
 #include "schedules/parallel/inner_groups.h"
 #include "sim/whole_bytes.h"
 #include "workload/least_timing.h"
+#include "workload/own_algorithm.h"
 
 namespace stepcast::schedules {
 namespace {
@@ -97,15 +98,18 @@ SharedTiming LayerTraffic::made_of(const TensorCollective& c, const topology::Cl
 SharedTiming LayerTraffic::time(const TensorCollective& c, const collectives::Timer& timer, bool fold) const {
   return made_of(c, timer.cluster(), [&](const workload::Collective& part) {
     collectives::Details details = part.details ? *part.details : collectives::Details{};
-    const auto timed = [&]() -> const collectives::Timing& {
-      return timer.time(part.operation, part.bytes, *part.groups, part.algorithm, fold, details);
-    };
-    const collectives::Timing& timing = timed();
+    const collectives::Timing& timing =
+        timer.time(part.operation, part.bytes, *part.groups, part.algorithm, fold, details);
     if (fold || timing.alike()) return SharedTiming(SharedTiming{}, &timing);  // the timer keeps it
     // The links carry what all groups send, but each takes its own time.
     details.own = part.own;
-    auto own = std::make_shared<collectives::Timing>(timing);
-    own->duration = timed().duration;
+    const std::string algorithm = own_algorithm(part, timer);
+    const collectives::Timing& of_own = timer.time(part.operation, part.bytes, *part.groups, algorithm, false, details);
+    auto own = std::make_shared<collectives::Timing>(algorithm == part.algorithm ? timing : of_own);
+    own->duration = of_own.duration;
+    own->loads = timing.loads;
+    if (std::vector<collectives::Timing::Load> loads = loads_of_unlike(part, timer); !loads.empty())
+      own->loads = std::move(loads);
     return SharedTiming(std::move(own));
   });
 }

@@ -154,8 +154,7 @@ StageContents stage_contents(const Scenario& s, const Blocks& blocks, std::span<
   use.parameters = bytes(weight_versions * kept(all, 3) * e);
   // Casts of weights are kept through the step; where these are the parameters, there are no others.
   const auto [cast, most_cast] = low_precision_elements(s, blocks, chunks);
-  const double of_cast =
-      low_precision_copies(s) * cast_bytes(s.training.precision) - (s.training.eight_bit_parameters ? e : 0);
+  const double of_cast = kept_weight_cast_bytes(s);
   if (zero < 3) use.parameters += bytes(weight_versions * cast * of_cast);
   use.gradients = bytes((sums_each_micro_batch(s) ? sharded(s, trained, copies(shape)) : trained.all) * g);
   use.optimizer = bytes(kept(trained, 1) * optimizer_bytes(s));

@@ -258,7 +258,8 @@ TEST(SearchCommand, TheFewestGpusAreThoseBelowWhichAllFail) {
 TEST(SearchCommand, AnEdgeIsATableAndRows) {
   LEFT_TO_RELEASE();
   const std::string words = std::string(kSmall) + " --until 'step_time<700ms' --least cluster.gpus";
-  EXPECT_THAT(run_program(words).out, HasSubstr("least cluster.gpus that meets step_time<700ms: 32; 16 does not\n"));
+  EXPECT_THAT(run_program(words).out, HasSubstr("least cluster.gpus with which the fastest plan meets step_time<700ms: "
+                                                "32; with 16, the next lesser value, it does not\n"));
   EXPECT_THAT(run_program(words + " --format csv").out, testing::StartsWith("value,counted_in,met,step_time_s,"));
 }
 
@@ -285,6 +286,13 @@ TEST(SearchCommand, ATargetThatNothingMeetsIsAnExitStatusOfItsOwn) {
     EXPECT_EQ(outcome.status, 3) << what;
     EXPECT_THAT(outcome.out, HasSubstr(std::string("no ") + what + " that was tried meets step_time<1ms"));
   }
+  const std::string one_plan =
+      std::string(kSmall) + " --fix parallelism.tensor --fix recompute --least gpu_flops --until ";
+  EXPECT_THAT(run_program(one_plan + "'step_time<1ms'").out,
+              HasSubstr(": neither the most, 63.4 x (19.8 PFLOP/s), nor the least, 0.0158 x (4.92 TFLOP/s); where the "
+                        "most does not, none between is tried\n"));
+  EXPECT_THAT(run_program(one_plan + "'step_time>400ms'").out,
+              HasSubstr("; no lesser value is tried\nwith more, 63.4 x (19.8 PFLOP/s), it does not: "));
 }
 
 TEST(SearchCommand, MoneyAndEnergyOfAStepAreObjectives) {

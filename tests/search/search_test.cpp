@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
+#include <mutex>
 
 #include "sim/input_error.h"
 #include "tests/long.h"
@@ -118,6 +120,29 @@ TEST(Search, FindsTheBestOfThePlansThatAreWanted) {
     EXPECT_EQ(one->simulated + one->failed, best.empty() ? 0 : 1);
   }
   EXPECT_LT(none, searched);
+}
+
+TEST(Search, AsksOnceWhetherAPlanIsWanted) {
+  int asked_of = 0;
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Space space = random_space(seed);
+    std::mutex mutex;
+    std::map<Settings, int> asked;
+    SearchOptions options{.top = 3};
+    options.unwanted = [&](const Scenario& plan) {
+      Settings settings{};
+      for (std::size_t axis = 0; axis < kAxes; ++axis) settings[axis] = axes()[axis].of(plan);
+      settings.back() = static_cast<std::int64_t>(plan.parallelism.layers_per_stage.empty());
+      const std::lock_guard lock(mutex);
+      ++asked[settings];
+      return std::string{};
+    };
+    if (!answered(space, options)) continue;
+    for (const auto& [settings, times] : asked) EXPECT_EQ(times, 1);
+    asked_of += static_cast<int>(asked.size());
+  }
+  EXPECT_GT(asked_of, 0);
 }
 
 TEST(Search, ThatABudgetEndsIsNoWorseThanThePlanItStartsFrom) {

@@ -69,6 +69,16 @@ TEST(Space, OfOneDataRankHasZeroStatesThatHoldLess) {
   EXPECT_EQ(tried(space, "data_parallel.zero"), Names{"1"});
 }
 
+TEST(Space, OfOneDataRankHasZero3WhereItKeepsCastsOfWeightsForOneLayerAlone) {
+  Space space = one_layout(1, 1);
+  space.start.cluster.gpu.peak[Precision::fp8] = space.start.cluster.gpu.peak[Precision::bf16];
+  values(space, "data_parallel.zero") = {0, 1, 2, 3};
+  space.start.training.precision = Precision::fp8;
+  EXPECT_EQ(tried(space, "data_parallel.zero"), (Names{"0", "3"}));
+  space.start.training.scaling = Scaling::rowwise;  // casts what backward needs anew
+  EXPECT_EQ(tried(space, "data_parallel.zero"), Names{"0"});
+}
+
 TEST(Space, HasTheScenariosOwnRecomputationOfSomeLayersBesideThoseOfAll) {
   Space space = one_layout(4, 1);
   EXPECT_EQ(axes()[axis_named("", "recompute")].usual(space.start).size(), 3U);

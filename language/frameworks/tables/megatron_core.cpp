@@ -21,7 +21,13 @@ void say_by(Words& words, const Framework& framework, std::string_view key, std:
   say(words, key, std::move(text), words.contains(own) ? std::string(own) : "assumed: no " + name_in(framework, own));
 }
 
-void spell_precision(Words& words) {
+/// Whether the framework has a name for the word. What it has none for stays a key of the scenario, which emit() then
+/// refuses by that name.
+bool has_row(const Framework& framework, std::string_view word) {
+  return std::ranges::any_of(framework.rows(), [&](const FlagRow& row) { return row.key == word; });
+}
+
+void spell_precision(Words& words, const Framework& framework) {
   const std::string precision = take(words, "training.precision");
   if (precision == "fp16") say(words, "@fp16", "true");
   if (precision == "bf16" || precision == "fp8" || precision == "mxfp8") say(words, "@bf16", "true");
@@ -34,6 +40,7 @@ void spell_precision(Words& words) {
     say(words, "@fp8_recipe", precision == "mxfp8" ? "mxfp8" : scaling);
   }
   if (precision == "tf32" || precision == "nvfp4") say(words, "training.precision", precision);
+  if (!has_row(framework, "@bf16_ends")) return;
   const std::string start = take(words, "training.bf16_layers_at_start"),
                     end = take(words, "training.bf16_layers_at_end");
   if (!start.empty() || !end.empty()) {
@@ -94,19 +101,19 @@ void read_precision(Words& words, const Framework& framework) {
   say_by(words, framework, "software.main_gradient_precision", gradients, "@gradients_bf16");
 }
 
-void spell_pipeline(Words& words) {
+void spell_pipeline(Words& words, const Framework& framework) {
   const std::string schedule = text_of(words, "pipeline.schedule");
   if (schedule == "1f1b" || schedule == "interleaved-1f1b") {
     take(words, "pipeline.schedule");
     const std::string stages = take(words, "pipeline.virtual_stages");
     if (schedule != "1f1b") say(words, "@virtual_stages", stages);
   }
-  if (const std::string layers = take(words, "parallelism.layers_per_stage"); !layers.empty()) {
+  if (words.contains("parallelism.layers_per_stage") && has_row(framework, "@layout")) {
     take(words, "@virtual_stages");  // Megatron-LM counts them in the layout
-    say(words, "@layout", stage_layout(layers));
+    say(words, "@layout", stage_layout(take(words, "parallelism.layers_per_stage")));
   }
   const std::string order = text_of(words, "parallelism.order");
-  if (order == "[tensor, context, pipeline, data]") {
+  if (order == "[tensor, context, pipeline, data]" && has_row(framework, "@pipeline_inside_data")) {
     take(words, "parallelism.order");
     say(words, "@pipeline_inside_data", "true");
   }
@@ -185,7 +192,10 @@ void read_data_parallel(Words& words, const Framework& framework) {
 
 void spell_memory(Words& words, const Framework& framework) {
   const std::string recompute = take(words, "recompute"), every = take(words, "recompute.every"),
-                    layers = take(words, "recompute.full_layers"), modules = take(words, "recompute.modules");
+                    layers = take(words, "recompute.full_layers"), list = text_of(words, "recompute.modules");
+  const bool names_modules = has_row(framework, "@recompute_modules");
+  // Without a name for modules, selective is the attention core.
+  const std::string modules = names_modules || list == "[core_attn]" ? take(words, "recompute.modules") : "";
   if (!every.empty() && !layers.empty())
     throw InputError("recompute.every",
                      "found beside recompute.full_layers, expected one of them: " + std::string(framework.title) +
@@ -198,9 +208,9 @@ void spell_memory(Words& words, const Framework& framework) {
     say(words, "@recompute", "selective");
     std::string names = modules;
     if (framework.syntax.launches) std::erase_if(names, [](char c) { return c == '[' || c == ']' || c == ','; });
-    if (!names.empty()) say(words, "@recompute_modules", names);
+    if (!names.empty() && names_modules) say(words, "@recompute_modules", names);
   }
-  if (text_of(words, "offload.optimizer") == "host") {
+  if (text_of(words, "offload.optimizer") == "host" && has_row(framework, "@offload")) {
     take(words, "offload.optimizer");
     say(words, "@offload", "true");
     say(words, "@aware", "true");
@@ -265,9 +275,7 @@ void spell_model(Words& words, const Framework& framework) {
     say(words, "@groups", "true");
     say(words, "@kv_heads", kv_heads);
   }
-  const bool has_latent =
-      std::ranges::any_of(framework.rows(), [](const FlagRow& row) { return row.key == "@latent"; });
-  if (has_latent && words.contains("model.latent.kv_rank")) {
+  if (has_row(framework, "@latent") && words.contains("model.latent.kv_rank")) {
     say(words, "@latent", "true");
     if (const std::string rank = take(words, "model.latent.query_rank"); rank != "0") say(words, "@query_rank", rank);
   }
@@ -384,9 +392,9 @@ void take_kept_as_summed(Words& words, std::string_view gradients) {
 }
 
 void spell_megatron_core(Words& words, const Framework& framework) {
-  spell_precision(words);
+  spell_precision(words, framework);
   spell_gradients(words, framework);
-  spell_pipeline(words);
+  spell_pipeline(words, framework);
   spell_data_parallel(words);
   spell_memory(words, framework);
   spell_model(words, framework);

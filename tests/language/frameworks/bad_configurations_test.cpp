@@ -254,6 +254,18 @@ TEST(BadPlans, AreRefusedByTheKeyThatTheFrameworkHasNothingFor) {
     EXPECT_THAT(of_plan(framework, "training: {precision: fp8, scaling: rowwise}"),
                 HasSubstr("training.scaling: found rowwise, which Transformer Engine has not"));
   EXPECT_THAT(of_plan("nemo", "model: deepseek-v2-lite"), HasSubstr("model.latent.head: found "));
+  EXPECT_EQ(of_plan("nemo", "parallelism: {pipeline: 2}"), "");
+  EXPECT_THAT(of_plan("nemo", "parallelism: {pipeline: 2, layers_per_stage: [5, 3]}"),
+              HasSubstr("parallelism.layers_per_stage: found '[5, 3]', which NeMo cannot be told"));
+  EXPECT_THAT(of_plan("nemo", "parallelism: {order: [tensor, context, pipeline, data]}"),
+              HasSubstr("parallelism.order: found "));
+  EXPECT_THAT(of_plan("nemo", "recompute: {modules: [mlp]}"),
+              HasSubstr("recompute.modules: found '[mlp]', which NeMo cannot: it recomputes the attention core alone"));
+  EXPECT_EQ(of_plan("nemo", "recompute: {modules: [core_attn]}"), "");
+  EXPECT_THAT(of_plan("nemo", "offload: {optimizer: host}"),
+              HasSubstr("offload.optimizer: found 'host', which NeMo cannot: it keeps the optimizer on the GPUs"));
+  EXPECT_THAT(of_plan("nemo", "training: {precision: fp8, bf16_layers_at_start: 1}"),
+              HasSubstr("training.bf16_layers_at_start: found '1'"));
   EXPECT_THAT(of_plan("megatron", "offload: {parameters: host}"), HasSubstr("offload.parameters: found 'host'"));
   EXPECT_THAT(of_plan("megatron", "data_parallel: {mode: parameter_server}"), HasSubstr("data_parallel.mode"));
   EXPECT_THAT(of_plan("megatron", "data_parallel: {gradient_precision: fp16}"),
