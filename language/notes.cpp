@@ -24,26 +24,28 @@ void note_fabric(const Node& tree, const Scenario& s, Library& library, std::vec
   const Node cluster = library.expand_block(*written, cluster_schema(), "cluster");
   const topology::FabricSpec& fabric = s.cluster.fabric;
   const bool shares = fabric.routing == "adaptive" && topology::has_several_paths(fabric);
-  if (const Node* said = cluster.find("fabric")) {
-    const bool own = said->kind == Node::Kind::mapping && said->find("kind") != nullptr && !has_base(*said);
-    if (own && said->find("routing") == nullptr && shares)
+  const std::string& usual = s.cluster.node.fabric;
+  const Node* said = cluster.find("fabric");
+  if (!usual.empty() && lies_over_the_usual(said)) {
+    std::string changes;
+    if (said != nullptr)
+      for (const Entry& entry : said->entries) changes += (changes.empty() ? " but for " : ", ") + entry.key;
+    const bool says_routing = said != nullptr && said->find("routing") != nullptr;
+    out.push_back(
+        {"cluster.fabric", usual + ", the node's usual one" + changes +
+                               (shares && !says_routing ? "; routing adaptive, so equal paths share perfectly" : "")});
+  } else if (said == nullptr) {
+    out.push_back({"cluster.fabric", "one switch without latency, as neither the cluster nor its node names a fabric"});
+  } else if (said->kind == Node::Kind::mapping && !has_base(*said)) {
+    if (said->find("kind") != nullptr && said->find("routing") == nullptr && shares)
       out.push_back({"cluster.fabric.routing",
                      "adaptive, as the fabric does not say: equal paths share perfectly, with hash (ECMP) flows may "
                      "collide"});
-    const bool says_latency = said->kind != Node::Kind::mapping || said->find("switch_latency") != nullptr ||
-                              said->find("cable_latency") != nullptr;
-    if (!says_latency && !has_base(*said))
+    if (said->find("switch_latency") == nullptr && said->find("cable_latency") == nullptr)
       out.push_back({"cluster.fabric.switch_latency",
                      "0, and so is cable_latency, as the fabric says neither and has no base: messages take no time to "
                      "cross it but that of their bytes"});
-    return;
   }
-  const std::string& usual = s.cluster.node.fabric;
-  if (usual.empty())
-    out.push_back({"cluster.fabric", "one switch without latency, as neither the cluster nor its node names a fabric"});
-  else
-    out.push_back({"cluster.fabric", usual + ", the node's usual one" +
-                                         (shares ? "; routing adaptive, so equal paths share perfectly" : "")});
 }
 
 /// What the scenario itself says of the network where the job is on one node.

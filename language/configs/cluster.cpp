@@ -180,11 +180,6 @@ topology::FabricSpec fabric_over(const std::string& usual, const Value& cluster,
   return read_fabric(value, joined);
 }
 
-bool lies_over_the_usual(const Node* fabric) {
-  return fabric == nullptr || (fabric->kind == Node::Kind::mapping && fabric->find("kind") == nullptr &&
-                               fabric->find("base") == nullptr && fabric->find("include") == nullptr);
-}
-
 /// The nodes of a list, by the numbers that the fabric gives them. Throws InputError with what is wrong with the list.
 topology::Allocation listed_nodes(const std::string& list, const topology::FabricSpec& fabric,
                                   std::uint32_t gpus_per_node) {
@@ -301,6 +296,11 @@ const Table<ClusterDraft>& cluster_table() {
 }
 
 const Schema& cluster_schema() { return cluster_table().schema; }
+
+bool lies_over_the_usual(const Node* fabric) {
+  return fabric == nullptr || (fabric->kind == Node::Kind::mapping && fabric->find("kind") == nullptr &&
+                               fabric->find("base") == nullptr && fabric->find("include") == nullptr);
+}
 
 schedules::ClusterSpec finish(const ClusterDraft& draft, const Value& value) {
   schedules::ClusterSpec cluster;

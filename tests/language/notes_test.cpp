@@ -45,6 +45,20 @@ TEST(Notes, SayWhatAFabricWithoutABaseTakesForNothing) {
   EXPECT_FALSE(has(notes({"cluster.fabric=rail-fat-tree-ndr-sharp"}), "switch_latency")) << "its base says both";
 }
 
+TEST(Notes, SayWhatIsChangedOfTheUsualFabric) {
+  const std::string all = notes({"cluster.fabric.oversubscription=2", "cluster.fabric.radix=16"});
+  EXPECT_TRUE(has(all,
+                  "cluster.fabric: rail-fat-tree-hdr, the node's usual one but for oversubscription, radix; "
+                  "routing adaptive, so equal paths share perfectly\n"))
+      << all;
+  EXPECT_FALSE(has(all, "switch_latency")) << "the usual one's: " << all;
+  EXPECT_TRUE(has(notes({"cluster.fabric.routing=hash"}),
+                  "cluster.fabric: rail-fat-tree-hdr, the node's usual one but for routing\n"));
+  EXPECT_TRUE(
+      has(notes({"cluster.node.fabric=", "cluster.fabric.in_network_reduction=false"}), "switch_latency: 0, and"))
+      << "over no usual one it is a fabric of its own";
+}
+
 TEST(Notes, SayThatLeafSwitchesLeadUpNothing) {
   const std::string told =
       "cluster.fabric.oversubscription: changes nothing: the 8 nodes are on the same leaf switches";
