@@ -120,6 +120,25 @@ bool has(const Node& mapping, std::string_view path) {
   return node != nullptr && (dot == std::string_view::npos || has(*node, path.substr(dot + 1)));
 }
 
+/// Host times of the scenario's own for what graphs launch: all that a step's graph holds, or layers' graphs, of which
+/// one is launched for each recomputed layer as well.
+void note_captured(const Node& tree, const Scenario& s, std::vector<Note>& out) {
+  using schedules::CudaGraphs;
+  const Node* software = tree.find("software");
+  const CudaGraphs graphs = s.software.cuda_graphs;
+  if (software == nullptr || software->kind != Node::Kind::mapping || graphs == CudaGraphs::none) return;
+  const bool step = graphs == CudaGraphs::step;
+  const auto captured = [&](const std::string& key) {
+    if (software->find(key) != nullptr)
+      out.push_back({"software." + key, std::string("changes nothing: cuda_graphs is ") + (step ? "step" : "layers") +
+                                            ", and the host launches " +
+                                            (step ? "all kernels of a step at once" : "a layer's at once")});
+  };
+  captured("host_per_checkpoint");
+  if (!step) return;
+  for (const char* key : {"host_per_kernel", "host_per_collective", "host_per_peer", "host_per_pass"}) captured(key);
+}
+
 /// Keys of the scenario's own whose constants the profile replaces. Throws InputError for one behind --set.
 void note_profile(const Node& tree, const Scenario& scenario, Library& library, std::vector<Note>& out) {
   if (tree.find("profile") == nullptr) return;
@@ -176,6 +195,7 @@ std::vector<Note> notes_on_defaults(const Node& tree, const Scenario& scenario, 
         {"training.precision", std::string(name(scenario.training.precision)) +
                                    (scenario.model.precision ? ", as model.precision says" : ", as none is said")});
   note_profile(tree, scenario, library, out);
+  note_captured(tree, scenario, out);
   return out;
 }
 

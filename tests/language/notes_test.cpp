@@ -104,6 +104,34 @@ TEST(Notes, SayThatOneNodeHasNoUseForItsNetwork) {
   EXPECT_FALSE(has(notes({"cluster.nics_per_node=4"}), cards));
 }
 
+TEST(Notes, SayWhichHostTimesGraphsLeaveNothingOf) {
+  const std::vector<std::string> all{"software.host_per_kernel=20 us", "software.host_per_collective=20 us",
+                                     "software.host_per_peer=20 us", "software.host_per_pass=20 us",
+                                     "software.host_per_checkpoint=20 us"};
+  for (const std::string& setting : all) {
+    const std::string told = setting.substr(0, setting.find('=')) + ": changes nothing: cuda_graphs is ";
+    EXPECT_TRUE(has(notes({setting, "software.cuda_graphs=step"}), told + "step")) << setting;
+    EXPECT_FALSE(has(notes({setting}), told)) << setting;
+  }
+  EXPECT_FALSE(has(notes({"software.host_per_step=20 us", "software.cuda_graphs=step"}), "host_per_step"))
+      << "the host waits at the update all the same";
+  EXPECT_TRUE(has(notes({all.back(), "software.cuda_graphs=layers"}),
+                  "host_per_checkpoint: changes nothing: cuda_graphs is layers"));
+  EXPECT_FALSE(has(notes({all.front(), "software.cuda_graphs=layers"}), "host_per_kernel")) << "of what is no layer";
+  EXPECT_FALSE(has(notes({"software.cuda_graphs=step"}), "host_per_")) << "the stack's own";
+}
+
+TEST(Notes, SayWhatOfARunIsNotMeasuredOrNoStep) {
+  const std::string memory = "measured.memory_is: changes nothing: measured.peak_memory is not said\n";
+  EXPECT_TRUE(has(notes({"measured.memory_is=device"}), memory));
+  EXPECT_FALSE(has(notes({"measured.memory_is=device", "measured.peak_memory=60 GiB"}), memory));
+  EXPECT_TRUE(has(notes({"run.target_batch=512"}), "run.target_batch: changes nothing: none of run.tokens"));
+  EXPECT_TRUE(has(notes({"run.target_batch=512", "run.tokens=1e9"}), "run.target_batch: changes nothing: without "));
+  EXPECT_TRUE(has(notes({"run.target_batch=512", "run.tokens=1e9", "run.critical_batch=512"}),
+                  "run.target_batch: changes no step"));
+  EXPECT_FALSE(has(notes({"run.tokens=1e9"}), "run."));
+}
+
 TEST(Notes, SayWhatAProfileReplaces) {
   const std::string profile = testing::TempDir() + "notes_profile.yaml";
   std::ofstream(profile) << "gpu: a100-sxm4-80gb\nsoftware: {kernel_gap: 2 us}\n"
