@@ -67,6 +67,17 @@ std::string own_transport(const Node* software, Library& library) {
   return keys;
 }
 
+/// What a stack of the user's own leaves out of what a framework costs, which is then taken as nothing.
+void note_missing_costs(const Node& stack, const std::string& name, std::vector<Note>& out) {
+  std::string missing;
+  for (const std::string key : {"optimizer_bytes_per_parameter", "elementwise_efficiency", "kernel_gap",
+                                "host_per_kernel", "overlap_slowdown", "memory_reserve"})
+    if (stack.find(key) == nullptr) missing += (missing.empty() ? "" : ", ") + key;
+  if (!missing.empty())
+    out.push_back({"software", name + " says nothing of " + missing +
+                                   ": they cost nothing; a base, such as megatron-core, has them"});
+}
+
 void note_software(const Node& tree, const Scenario& s, Library& library, std::vector<Note>& out) {
   const Node* written = tree.find("software");
   const bool named = written != nullptr && (written->kind == Node::Kind::scalar || has_base(*written));
@@ -75,10 +86,12 @@ void note_software(const Node& tree, const Scenario& s, Library& library, std::v
                    s.software.name +
                        ", as none is named: " + (attention(s) == schedules::Attention::flash ? "flash" : "unfused") +
                        " attention, data-parallel traffic " + (data_overlap(s) ? "under backward" : "after backward")});
-  const bool alone = named && is_transport_alone(library.expand_block(*written, software_schema(), "software"));
+  const Node whole = named ? library.expand_block(*written, software_schema(), "software") : Node();
+  const bool alone = named && is_transport_alone(whole);
   if (alone)
     out.push_back({"software", s.software.name + " is a transport alone: a framework's launches, gaps and memory are "
                                                  "taken as none; megatron-core and its like have them"});
+  if (named && !alone) note_missing_costs(whole, s.software.name, out);
   if (s.cluster.gpus < 2) return;
   const std::string& stack = s.software.transport_stack;
   const std::string& assumed = s.cluster.nccl_assumed;

@@ -86,6 +86,19 @@ TEST(Notes, SayWhatNobodyNamed) {
   EXPECT_FALSE(has(notes({"software=deepspeed-2021"}), "transport alone"));
 }
 
+TEST(Notes, SayWhatAStackWithoutABaseLeavesOut) {
+  const std::string bare = testing::TempDir() + "notes_bare.yaml", based = testing::TempDir() + "notes_based.yaml";
+  std::ofstream(bare) << "name: bare\nkernel_gap: 1 us\nhost_per_kernel: 9 us\n";
+  std::ofstream(based) << "base: torchtitan\nname: based\nkernel_gap: 1 us\n";
+  EXPECT_TRUE(has(notes({"software=" + bare}),
+                  "software: bare says nothing of optimizer_bytes_per_parameter, elementwise_efficiency, "
+                  "overlap_slowdown, memory_reserve: they cost nothing; a base, such as megatron-core, has them\n"))
+      << notes({"software=" + bare});
+  EXPECT_FALSE(has(notes({"software=" + based}), "says nothing of"));
+  EXPECT_FALSE(has(notes({"software.kernel_gap=1 us"}), "says nothing of"));
+  EXPECT_FALSE(has(notes({"software=nccl-h100"}), "says nothing of")) << "that it is a transport alone says all of it";
+}
+
 TEST(Notes, OneGpuHasNoTransportAndNoFabric) {
   const std::string all = notes({"cluster.nodes=", "cluster.gpus=1", "parallelism.tensor=1", "parallelism.pipeline=1",
                                  "pipeline.schedule=", "pipeline.virtual_stages=", "parallelism.sequence=false"});
