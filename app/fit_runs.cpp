@@ -15,6 +15,7 @@
 #include "app/answers.h"
 #include "app/command.h"
 #include "app/diff/diff_report.h"
+#include "app/doubtful_runs.h"
 #include "app/log_file.h"
 #include "app/named_files.h"
 #include "app/options.h"
@@ -321,6 +322,7 @@ int fit_to_runs(const std::vector<std::string>& paths, const boost::program_opti
   const std::string network_file = word(values, "network");
   if (!network_file.empty()) inputs.emplace_back(language::input_named(network_file));
   check_outputs(std::array{named_output(output)}, inputs);
+  tell_doubts(runs.fitted);
   const std::uint32_t rows = parse_count(word(values, "rows"), "--rows", 1'000'000);
   if (rows > 0) choose(runs, rows, values["seed"].as<std::uint32_t>());
 

@@ -24,26 +24,28 @@ void note_fabric(const Node& tree, const Scenario& s, Library& library, std::vec
   const Node cluster = library.expand_block(*written, cluster_schema(), "cluster");
   const topology::FabricSpec& fabric = s.cluster.fabric;
   const bool shares = fabric.routing == "adaptive" && topology::has_several_paths(fabric);
-  if (const Node* said = cluster.find("fabric")) {
-    const bool own = said->kind == Node::Kind::mapping && said->find("kind") != nullptr && !has_base(*said);
-    if (own && said->find("routing") == nullptr && shares)
+  const std::string& usual = s.cluster.node.fabric;
+  const Node* said = cluster.find("fabric");
+  if (!usual.empty() && lies_over_the_usual(said)) {
+    std::string changes;
+    if (said != nullptr)
+      for (const Entry& entry : said->entries) changes += (changes.empty() ? " but for " : ", ") + entry.key;
+    const bool says_routing = said != nullptr && said->find("routing") != nullptr;
+    out.push_back(
+        {"cluster.fabric", usual + ", the node's usual one" + changes +
+                               (shares && !says_routing ? "; routing adaptive, so equal paths share perfectly" : "")});
+  } else if (said == nullptr) {
+    out.push_back({"cluster.fabric", "one switch without latency, as neither the cluster nor its node names a fabric"});
+  } else if (said->kind == Node::Kind::mapping && !has_base(*said)) {
+    if (said->find("kind") != nullptr && said->find("routing") == nullptr && shares)
       out.push_back({"cluster.fabric.routing",
                      "adaptive, as the fabric does not say: equal paths share perfectly, with hash (ECMP) flows may "
                      "collide"});
-    const bool says_latency = said->kind != Node::Kind::mapping || said->find("switch_latency") != nullptr ||
-                              said->find("cable_latency") != nullptr;
-    if (!says_latency && !has_base(*said))
+    if (said->find("switch_latency") == nullptr && said->find("cable_latency") == nullptr)
       out.push_back({"cluster.fabric.switch_latency",
                      "0, and so is cable_latency, as the fabric says neither and has no base: messages take no time to "
                      "cross it but that of their bytes"});
-    return;
   }
-  const std::string& usual = s.cluster.node.fabric;
-  if (usual.empty())
-    out.push_back({"cluster.fabric", "one switch without latency, as neither the cluster nor its node names a fabric"});
-  else
-    out.push_back({"cluster.fabric", usual + ", the node's usual one" +
-                                         (shares ? "; routing adaptive, so equal paths share perfectly" : "")});
 }
 
 /// What the scenario itself says of the network where the job is on one node.
@@ -65,6 +67,17 @@ std::string own_transport(const Node* software, Library& library) {
   return keys;
 }
 
+/// What a stack of the user's own leaves out of what a framework costs, which is then taken as nothing.
+void note_missing_costs(const Node& stack, const std::string& name, std::vector<Note>& out) {
+  std::string missing;
+  for (const std::string key : {"optimizer_bytes_per_parameter", "elementwise_efficiency", "kernel_gap",
+                                "host_per_kernel", "overlap_slowdown", "memory_reserve"})
+    if (stack.find(key) == nullptr) missing += (missing.empty() ? "" : ", ") + key;
+  if (!missing.empty())
+    out.push_back({"software", name + " says nothing of " + missing +
+                                   ": they cost nothing; a base, such as megatron-core, has them"});
+}
+
 void note_software(const Node& tree, const Scenario& s, Library& library, std::vector<Note>& out) {
   const Node* written = tree.find("software");
   const bool named = written != nullptr && (written->kind == Node::Kind::scalar || has_base(*written));
@@ -73,10 +86,12 @@ void note_software(const Node& tree, const Scenario& s, Library& library, std::v
                    s.software.name +
                        ", as none is named: " + (attention(s) == schedules::Attention::flash ? "flash" : "unfused") +
                        " attention, data-parallel traffic " + (data_overlap(s) ? "under backward" : "after backward")});
-  const bool alone = named && is_transport_alone(library.expand_block(*written, software_schema(), "software"));
+  const Node whole = named ? library.expand_block(*written, software_schema(), "software") : Node();
+  const bool alone = named && is_transport_alone(whole);
   if (alone)
     out.push_back({"software", s.software.name + " is a transport alone: a framework's launches, gaps and memory are "
                                                  "taken as none; megatron-core and its like have them"});
+  if (named && !alone) note_missing_costs(whole, s.software.name, out);
   if (s.cluster.gpus < 2) return;
   const std::string& stack = s.software.transport_stack;
   const std::string& assumed = s.cluster.nccl_assumed;
@@ -116,6 +131,25 @@ bool has(const Node& mapping, std::string_view path) {
   const std::size_t dot = path.find('.');
   const Node* node = mapping.find(path.substr(0, dot));
   return node != nullptr && (dot == std::string_view::npos || has(*node, path.substr(dot + 1)));
+}
+
+/// Host times of the scenario's own for what graphs launch: all that a step's graph holds, or layers' graphs, of which
+/// one is launched for each recomputed layer as well.
+void note_captured(const Node& tree, const Scenario& s, std::vector<Note>& out) {
+  using schedules::CudaGraphs;
+  const Node* software = tree.find("software");
+  const CudaGraphs graphs = s.software.cuda_graphs;
+  if (software == nullptr || software->kind != Node::Kind::mapping || graphs == CudaGraphs::none) return;
+  const bool step = graphs == CudaGraphs::step;
+  const auto captured = [&](const std::string& key) {
+    if (software->find(key) != nullptr)
+      out.push_back({"software." + key, std::string("changes nothing: cuda_graphs is ") + (step ? "step" : "layers") +
+                                            ", and the host launches " +
+                                            (step ? "all kernels of a step at once" : "a layer's at once")});
+  };
+  captured("host_per_checkpoint");
+  if (!step) return;
+  for (const char* key : {"host_per_kernel", "host_per_collective", "host_per_peer", "host_per_pass"}) captured(key);
 }
 
 /// Keys of the scenario's own whose constants the profile replaces. Throws InputError for one behind --set.
@@ -174,6 +208,7 @@ std::vector<Note> notes_on_defaults(const Node& tree, const Scenario& scenario, 
         {"training.precision", std::string(name(scenario.training.precision)) +
                                    (scenario.model.precision ? ", as model.precision says" : ", as none is said")});
   note_profile(tree, scenario, library, out);
+  note_captured(tree, scenario, out);
   return out;
 }
 

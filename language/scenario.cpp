@@ -13,6 +13,7 @@
 #include "schedules/pipeline/custom.h"
 #include "schedules/pipeline/pipelines.h"
 #include "sim/in_quotes.h"
+#include "sim/units_text.h"
 #include "topology/dimensions.h"
 
 namespace stepcast::language {
@@ -491,6 +492,17 @@ void check_outcome(const schedules::Scenario& s, const Node& tree) {
     fail(locate(tree, kSteps), kSteps, "found the steps of a trace, but no measured.trace");
 }
 
+/// No part of a step takes longer than the step.
+void check_phases(const schedules::Measured& measured, const Node& tree) {
+  if (!measured.step_time) return;
+  for (const auto& [phase, time] : measured.phases)
+    if (time > *measured.step_time) {
+      const std::string key = "measured.phases." + phase;
+      fail(locate(tree, key), key,
+           "found " + text(time) + " of a step of " + text(*measured.step_time) + ", expected at most all of it");
+    }
+}
+
 /// A slow GPU or node that is as fast as the others would change nothing, and so would the seed of no jitter.
 void check_imperfections(const Node& tree) {
   const Node* said = tree.find("imperfections");
@@ -547,6 +559,7 @@ schedules::Scenario read_scenario(const Node& tree, Library& library) {
   s.training.decoder_sequence = decoder_sequence(s, tree);
   check_predictions(s, tree);
   check_outcome(s, tree);
+  check_phases(s.measured, tree);
   check_imperfections(tree);
   if (s.training.fusion) s.software = schedules::with_fusion(std::move(s.software), *s.training.fusion);
   s.parallelism.data = draft.data ? *draft.data : data_that_remains(s, tree);

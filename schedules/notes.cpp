@@ -72,6 +72,22 @@ void note_undone(const Scenario& s, std::vector<Note>& out) {
     out.push_back({"training.experts.seed", "changes nothing: without a spread no loads of experts are drawn"});
 }
 
+/// What of a run was not measured, or is of a whole run, which no step depends on.
+void note_runs(const Scenario& s, std::vector<Note>& out) {
+  if (s.measured.memory_is != Measured{}.memory_is && !s.measured.peak_memory)
+    out.push_back({"measured.memory_is", "changes nothing: measured.peak_memory is not said"});
+  const TrainingRun& run = s.run;
+  if (!run.target_batch) return;
+  if (!run.has_target())
+    out.push_back(
+        {"run.target_batch", "changes nothing: none of run.tokens, run.samples and run.epochs says the target"});
+  else if (!run.critical_batch)
+    out.push_back({"run.target_batch",
+                   "changes nothing: without run.critical_batch the target takes as many samples whatever the batch"});
+  else
+    out.push_back({"run.target_batch", "changes no step: stepcast plan forecasts whole runs"});
+}
+
 /// Leaf switches that lead up too little matter where traffic goes up.
 void note_oversubscription(const Scenario& s, std::vector<Note>& out) {
   const ClusterSpec& c = s.cluster;
@@ -124,6 +140,7 @@ std::vector<Note> notes(const Scenario& s) {
   if (s.cluster.fabric.seed != 0 && (s.cluster.gpus <= s.cluster.node.gpus || !hashes(s.cluster.fabric)))
     out.push_back({"cluster.fabric.seed", "changes nothing: no flow's path is drawn by a hash"});
   note_undone(s, out);
+  note_runs(s, out);
   note_oversubscription(s, out);
   if (s.cluster.gpus > s.cluster.node.gpus && s.cluster.fabric.routing == "hash")
     out.push_back({"cluster.fabric.routing",

@@ -62,6 +62,7 @@ concepts = {
     "language/core/nearest.h": "the allowed name that is nearest to a found one",
     "language/core/library.h": "the library of configs",
     "language/core/tree.h": "what was written, as a tree",
+    "language/scenario.h": "the keys of a scenario, and what a tree of them says",
     "language/core/type.h": "what may stand behind a key, and a complaint about what does",
     "language/core/read_mapping.h": "a mapping read by a table of keys",
     "language/core/streams.h": "files that are no files: standard input, pipes, descriptors",

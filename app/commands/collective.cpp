@@ -207,12 +207,15 @@ std::vector<std::string> algorithms_named(const std::string& word, Operation ope
   return names;
 }
 
-/// Of one group. The collectives' own rules name an option without its dashes: here it has them.
+/// Of one group. NCCL returns at once from a collective of nothing (src/enqueue.cc, taskAppend). The collectives' own
+/// rules name an option without its dashes: here it has them.
 collectives::Timing time_one(const collectives::Timer& timer, collectives::Operation operation, Bytes size,
                              const collectives::Group& group, const std::string& algorithm,
                              const collectives::Details& details) {
   try {
-    return timer.time(operation, size, std::span(&group, 1), algorithm, true, details);
+    collectives::Timing timing = timer.time(operation, size, std::span(&group, 1), algorithm, true, details);
+    if (size == Bytes{}) timing.duration = timing.interval = {};
+    return timing;
   } catch (const InputError& e) {
     const std::string_view what = e.what();
     if (details.servers > 0 && what.starts_with("algorithm: none can do"))

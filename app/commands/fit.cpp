@@ -23,7 +23,9 @@
 #include "language/core/streams.h"
 #include "language/core/unit_meant.h"
 #include "language/core/visible_text.h"
+#include "language/scenario.h"
 #include "language/tables/curves.h"
+#include "language/tables/runs_table.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 #include "sim/units_text.h"
@@ -163,7 +165,7 @@ int fit(const std::vector<std::string>& words) {
     return fit_transport_to_logs(files, *values);
   }
   const bool curves = language::is_curve_table(table.text, language::shown_path(table.path));
-  if (!curves && table.text.substr(0, table.text.find('\n')).find("measured.") != std::string::npos)
+  if (!curves && language::is_runs_table(table.text, language::shown_path(table.path), language::scenario_schema()))
     throw InputError(language::shown_path(table.path),
                      "found a runs table, expected a table of multiplies or curves; --runs fits a stack to runs");
   const std::string kind = curves ? "a table of curves" : "a table of multiplies";

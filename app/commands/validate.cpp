@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "app/asked.h"
 #include "app/command.h"
 #include "app/explain.h"
@@ -74,9 +76,15 @@ int validate(const std::vector<std::string>& words) {
     return some_failed(answers) ? kFailed : kDone;
   }
   const Comparison comparison = compare(answers, measured);
-  if (comparison.rows.empty())
+  if (comparison.rows.empty()) {
+    const bool whole_runs = std::ranges::any_of(
+        answers, [](const Answer& each) { return each.question.scenario.measured.run_time.has_value(); });
     throw InputError(asked->paths.front(),
-                     "no scenario there has a `measured:` block, expected measured.step_time in one");
+                     whole_runs
+                         ? "found measured.run_time alone, of whole runs, which stepcast plan compares; expected "
+                           "measured.step_time"
+                         : "no scenario there has a `measured:` block, expected measured.step_time in one");
+  }
   std::vector<NewFile> files;
   if (!residuals.empty()) files.push_back({residuals, residuals_csv(comparison)});
   if (!page.empty()) {

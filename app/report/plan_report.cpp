@@ -23,8 +23,9 @@ using Align = TextTable::Align;
 
 /// "146,484,375", "1.5e+13" of what no double holds to the last digit.
 std::string counted(double number) {
-  constexpr double kExact = 9e15;
+  constexpr double kExact = 9e15, kFewestWhole = 10;
   if (number > kExact) return fmt::format("{:.6g}", number);
+  if (number < kFewestWhole && number != std::round(number)) return fmt::format("{:.2g}", number);
   std::string digits = fmt::format("{:.0f}", number);
   for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, ",");
   return digits;

@@ -188,10 +188,9 @@ double usual_error(const Problem& problem, const std::vector<double>& at) {
   return std::clamp(kOfMedian * more * median_absolute(errors), kLeast, problem.scatter.size);
 }
 
-/// The variance of errors that intervals come from.
-double variance(const Problem& problem, const std::vector<double>& at) {
-  const auto samples = static_cast<double>(problem.samples.size()),
-             constants = static_cast<double>(problem.moving.size());
+/// The variance of errors that intervals come from, where `moved` constants were fitted.
+double variance(const Problem& problem, const std::vector<double>& at, std::size_t moved) {
+  const auto samples = static_cast<double>(problem.samples.size()), constants = static_cast<double>(moved);
   double squares = 0, stiffness = 0, spread = 0;
   for (const std::size_t sample : problem.samples) {
     const double error = problem.error(at, sample);
@@ -358,14 +357,21 @@ RobustFit fit_robust(std::span<const double> measured, std::span<const std::size
       }
     }
     if (again) continue;  // a constant that nothing tells counts for no degree of freedom
-    const double error_variance = variance(problem, problem.values);
-    const double width = deviations_of_interval(measured.size(), problem.moving.size());
+    const double error_variance = variance(problem, problem.values, problem.moving.size());
+    const auto deviations = [&](std::size_t moved) {
+      return deviations_of_interval(measured.size(), moved) * std::sqrt(variance(problem, problem.values, moved));
+    };
+    // Of few samples each constant that is given up leaves the others much more freedom. What was known of a constant
+    // is given up for less than that: where nothing was, all that were fitted count.
+    double of_known = 0;
     Intervals intervals;
     intervals.half_widths = [&](const Eigen::MatrixXd& of) -> Eigen::VectorXd {
-      return width * (error_variance * inverse_diagonal(of)).cwiseSqrt();
+      of_known = deviations(static_cast<std::size_t>(of.cols())) / deviations(problem.moving.size());
+      return deviations(problem.moving.size()) * inverse_diagonal(of).cwiseSqrt();
     };
     intervals.covers = [&](std::size_t k, double half) {
       const std::size_t constant = problem.moving[k];
+      if (constants[constant].width > 0) half *= of_known;
       const double place = places[static_cast<Eigen::Index>(k)];
       Estimate& estimate = fit.constants[constant];
       estimate.value = problem.values[constant];

@@ -163,6 +163,23 @@ void check_joined(const ClusterDraft& draft, const Value& value, const schedules
   }
 }
 
+/// A radix that the cluster says itself, too small for its nodes. Of a fabric with a name whoever builds it says so.
+void check_radix(const Value& value, const topology::FabricSpec& fabric, JoinedNodes joined) {
+  const Node* said = value.node->find("fabric");
+  if (said == nullptr || said->kind != Node::Kind::mapping || said->find("radix") == nullptr) return;
+  if (joined.nodes < 2 || joined.nics == 0) return;
+  try {
+    topology::build_fabric({fabric, joined.nodes, joined.nics, Bandwidth{1e9}});
+  } catch (const InputError& error) {
+    const std::string_view what = error.what();  // "ours: radix 2 is too small for 128 nodes"
+    const std::string radix = "radix " + std::to_string(fabric.radix) + " ";
+    if (const std::size_t at = what.find(radix); at != std::string_view::npos)
+      fail(locate(*said, "radix"), join(value.path, "fabric.radix"),
+           "found " + found(*said->find("radix")) + ", which " + std::string(what.substr(at + radix.size())));
+    throw;
+  }
+}
+
 /// What joins nodes that usually have the fabric `usual`: that one with what the cluster says over it. A mapping with a
 /// kind (or a base) is a fabric of its own.
 topology::FabricSpec fabric_over(const std::string& usual, const Value& cluster, JoinedNodes joined) {
@@ -178,11 +195,6 @@ topology::FabricSpec fabric_over(const std::string& usual, const Value& cluster,
   const Node whole = cluster.library->expand_block(over, fabric_schema(), value.path);
   value.node = &whole;
   return read_fabric(value, joined);
-}
-
-bool lies_over_the_usual(const Node* fabric) {
-  return fabric == nullptr || (fabric->kind == Node::Kind::mapping && fabric->find("kind") == nullptr &&
-                               fabric->find("base") == nullptr && fabric->find("include") == nullptr);
 }
 
 /// The nodes of a list, by the numbers that the fabric gives them. Throws InputError with what is wrong with the list.
@@ -302,6 +314,11 @@ const Table<ClusterDraft>& cluster_table() {
 
 const Schema& cluster_schema() { return cluster_table().schema; }
 
+bool lies_over_the_usual(const Node* fabric) {
+  return fabric == nullptr || (fabric->kind == Node::Kind::mapping && fabric->find("kind") == nullptr &&
+                               fabric->find("base") == nullptr && fabric->find("include") == nullptr);
+}
+
 schedules::ClusterSpec finish(const ClusterDraft& draft, const Value& value) {
   schedules::ClusterSpec cluster;
   cluster.node = draft.node.spec;
@@ -361,6 +378,7 @@ schedules::ClusterSpec finish(const ClusterDraft& draft, const Value& value) {
     fabric.text = draft.fabric_file;
     cluster.fabric = read_fabric(fabric, joined);
   }
+  check_radix(value, cluster.fabric, joined);
   use_listed_nodes(draft, value, joined.nodes, cluster);
   check_joined(draft, value, cluster);
   return cluster;

@@ -24,6 +24,10 @@ struct ClusterDraft {
 const Table<ClusterDraft>& cluster_table();
 const Schema& cluster_schema();
 
+/// Whether a cluster's key `fabric` only changes the fabric that its node usually has: it is left out (nullptr), or a
+/// mapping that names no fabric and no kind.
+bool lies_over_the_usual(const Node* fabric);
+
 /// Applies the overrides, and the node's usual fabric where none is given. Throws InputError where keys contradict.
 schedules::ClusterSpec finish(const ClusterDraft& draft, const Value& value);
 

@@ -55,6 +55,14 @@ Node RunsTable::layer(std::size_t row) const {
   return layer_of(schema_, std::move(given), place(row));
 }
 
+bool is_runs_table(std::string_view content, const std::string& shown, const Schema& schema) {
+  const std::vector<Record> records = parse_csv(content, shown);
+  if (records.empty()) return false;
+  return std::ranges::any_of(records.front(), [&](const Cell& cell) {
+    return cell.text.find('.') != std::string::npos && find_key(schema, cell.text) != nullptr;
+  });
+}
+
 bool looks_like_runs_table(std::string_view text) {
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));

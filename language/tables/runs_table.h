@@ -30,6 +30,10 @@ class RunsTable {
   std::vector<Record> records_;  ///< the header first
 };
 
+/// Is the first record of the file the header of such a table? It is if a column is the path of a key of `schema` below
+/// another key: names of one word are columns of other tables too.
+bool is_runs_table(std::string_view content, const std::string& shown, const Schema& schema);
+
 /// Of a stream, whose name says nothing: the first line that says something, of a table, is key paths with commas
 /// between them.
 bool looks_like_runs_table(std::string_view text);

@@ -9,6 +9,9 @@
 namespace stepcast::schedules {
 namespace {
 
+/// Steps of balanced(), some seconds.
+constexpr double kMostBalanced = 2e9;
+
 Partition partition_of(const Scenario& s) { return s.pipeline.partition.value_or(s.software.partition); }
 
 bool ends_as_layers(const Scenario& s) { return s.pipeline.embedding_as_layer || s.pipeline.head_as_layer; }
@@ -26,38 +29,51 @@ ChunkLayers evenly(std::uint32_t layers, bool before, bool after, std::uint32_t 
   return with_head_last(std::move(of_chunk));
 }
 
-/// How many of `weights` each part gets when the first parts take as many as fit under `most`, but leave one for each
-/// part to come. Empty: they do not fit.
-std::vector<std::uint32_t> filled(std::span<const double> weights, std::uint32_t parts, double most) {
-  std::vector<std::uint32_t> counts;
-  std::size_t next = 0;
-  for (std::uint32_t part = 0; part < parts; ++part) {
-    const std::size_t to_come = parts - part - 1;
-    double sum = 0;
-    std::uint32_t count = 0;
-    while (next + to_come < weights.size() && (count == 0 || sum + weights[next] <= most)) {
-      sum += weights[next++];
-      ++count;
-    }
-    if (sum > most) return {};
-    counts.push_back(count);
-  }
-  if (next < weights.size()) return {};
+/// The first parts get one more where items do not divide. DeepSpeed's partition_balanced makes this of equal weights.
+std::vector<std::uint32_t> equal_items(std::uint32_t items, std::uint32_t parts) {
+  std::vector<std::uint32_t> counts(parts, items / parts);
+  for (std::uint32_t more = 0; more < items % parts; ++more) ++counts[more];
   return counts;
 }
 
-/// Consecutive items for each part, none empty, the heaviest part as light as possible: what DeepSpeed's
-/// partition_balanced looks for (deepspeed/runtime/utils.py). Requires as many items as parts.
+/// What the heaviest and the lightest of some parts weigh.
+struct Balance {
+  double heaviest, lightest;
+  double spread() const { return heaviest - lightest; }
+};
+
+/// Consecutive items for each part, none empty, the heaviest part as little heavier than the lightest as can be: what
+/// DeepSpeed's partition_balanced looks for since its pull request 4312 of 2024 (deepspeed/runtime/utils.py). It goes
+/// on from the best way to share out fewer items to fewer parts, and among equal ways its last part is the shortest.
+/// Requires as many items as parts. O(items^2 parts).
 std::vector<std::uint32_t> balanced(std::span<const double> weights, std::uint32_t parts) {
-  std::vector<double> sums;  // of all runs of items: the heaviest part is one of them
-  for (std::size_t first = 0; first < weights.size(); ++first) {
-    double sum = 0;
-    for (std::size_t i = first; i < weights.size(); ++i) sums.push_back(sum += weights[i]);
+  const auto items = static_cast<std::uint32_t>(weights.size());
+  std::vector<double> before(1);  // what all items before one weigh
+  for (const double weight : weights) before.push_back(before.back() + weight);
+  std::vector<Balance> fewer;  // by the number of items that one part less shares
+  for (std::uint32_t end = 0; end <= items; ++end) fewer.push_back({before[end], before[end]});
+  std::vector<std::vector<std::uint32_t>> starts(parts);  // of the last of some parts, by the items that they share
+  for (std::uint32_t part = 1; part < parts; ++part) {
+    std::vector<Balance> best(fewer.size());
+    starts[part].resize(fewer.size());
+    for (std::uint32_t end = part + 1; end <= items; ++end)
+      for (std::uint32_t start = part; start < end; ++start) {
+        const double last = before[end] - before[start];
+        const Balance here{std::max(fewer[start].heaviest, last), std::min(fewer[start].lightest, last)};
+        if (start > part && here.spread() > best[end].spread()) continue;
+        best[end] = here;
+        starts[part][end] = start;
+      }
+    fewer = std::move(best);
   }
-  std::ranges::sort(sums);
-  const auto least =
-      std::ranges::partition_point(sums, [&](double most) { return filled(weights, parts, most).empty(); });
-  return filled(weights, parts, *least);
+  std::vector<std::uint32_t> counts(parts);
+  std::uint32_t end = items;
+  for (std::uint32_t part = parts; part-- > 0;) {
+    const std::uint32_t start = part == 0 ? 0 : starts[part][end];
+    counts[part] = end - start;
+    end = start;
+  }
+  return counts;
 }
 
 /// Counts of blocks as layers: the first and the last block are the embedding and the head.
@@ -108,9 +124,9 @@ ChunkLayers share_out(const Scenario& s, const Blocks& blocks, std::uint32_t chu
     case Partition::layers:
       break;
     case Partition::transformer:
-      return with_head_last(balanced(std::vector<double>(layers, 1), chunks));
+      return with_head_last(equal_items(layers, chunks));
     case Partition::transformer_and_embedding:
-      return without_ends(balanced(std::vector<double>(layers + 2, 1), chunks));
+      return without_ends(equal_items(layers + 2, chunks));
     case Partition::parameters: {
       std::vector<double> weights(1);
       for (std::uint32_t place = 0; place < blocks.order.size(); ++place) {
@@ -152,6 +168,8 @@ std::string partition_problem(const Scenario& s, std::uint32_t chunks) {
     case Partition::parameters:
       if (layers + 2 < chunks)
         return "model.layers " + text(layers) + " + embedding and head are too few to share out" + of();
+      if (partition_of(s) == Partition::parameters && d(layers) * d(layers) * d(chunks - 1) > kMostBalanced)
+        return "model.layers " + text(layers) + " are too many to balance by their parameters" + of();
       return "";
     case Partition::cost: {
       if (chunks == 1) return "";

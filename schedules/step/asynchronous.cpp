@@ -227,6 +227,7 @@ class Run {
     std::vector<TaskId> clocks;  // all have updated so many times
     if (s_.data_parallel.consistency == Consistency::bounded_staleness)
       for (std::uint32_t k = 0; k < std::ranges::max(steps); ++k) clocks.push_back(program_.moment());
+    const Time host = s_.software.cuda_graphs == CudaGraphs::step ? Time{} : s_.software.host_per_pass;
     for (std::uint32_t d = 0; d < workers_; ++d) {
       const Group ranks = ranks_of(d);
       const sim::StreamId compute = program_.add_stream(ranks), up = program_.add_stream(ranks),
@@ -240,7 +241,7 @@ class Run {
         std::uint64_t number = 0;
         const auto run = [&](const PassTime& alone, Time more = {}) {
           // Each begins with what a server sends, for which the host waits as well.
-          const PassTime time = begun_together(of_host(s_.software.host_per_pass) + straggling(d, k, number++, alone));
+          const PassTime time = begun_together(of_host(host) + straggling(d, k, number++, alone));
           made.passes = made.passes + time;
           made.compression = made.compression + more;
           return program_.kernels(compute, time.duration + more);

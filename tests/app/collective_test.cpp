@@ -51,6 +51,17 @@ class Collective : public testing::Test {
   fs::path folder_;
 };
 
+TEST_F(Collective, OfNothingTakesNoTime) {
+  for (const char* op : {"all_reduce", "all_gather", "all_to_all", "broadcast"}) {
+    const std::string rows =
+        output({"--node", "dgx-h100", "--nodes", "2", "--op", op, "--sizes", "0B,1KiB", "--format", "json"});
+    const nlohmann::json all = nlohmann::json::parse(rows)["rows"];
+    EXPECT_EQ(all[0]["time_s"].get<double>(), 0) << op;
+    EXPECT_GT(all[1]["time_s"].get<double>(), 1e-6) << op;
+  }
+  EXPECT_THAT(output({"--node", "dgx-h100", "--sizes", "0B", "--explain"}), HasSubstr("all_reduce over 8 GPUs"));
+}
+
 TEST_F(Collective, TakesWhatIsForcedOnTheLibrary) {
   const auto run = [&](std::vector<std::string> more) {
     std::vector<std::string> words{"--node", "dgx-h100", "--sizes", "1GiB", "--format", "csv"};

@@ -47,6 +47,16 @@ TEST(Explain, NamesATermThatIsWrongInEveryRow) {
   EXPECT_NE(outcome.out.find("most likely memory-bound kernels"), std::string::npos) << outcome.out;
 }
 
+TEST(Explain, ANameOfTwoRowsIsAnError) {
+  const std::string rows = testing::TempDir() + "explain-twice.csv";
+  std::ofstream(rows) << "name,base,measured.step_time\n"
+                      << "twice," STEPCAST_SOURCE_DIR "/scenarios/quickstart.yaml,1 s\n"
+                      << "twice," STEPCAST_SOURCE_DIR "/scenarios/quickstart.yaml,2 s\n";
+  const Outcome outcome = run_program("validate '" + rows + "' --explain twice");
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_NE(outcome.err.find("--explain: found 2 rows named 'twice', the first "), std::string::npos) << outcome.err;
+}
+
 TEST(Explain, SaysWhichRowsThereAre) {
   const std::string command = "validate scenarios/published/korthikanti_2205_05198.csv --explain ";
   const Outcome unknown = run_program(command + "KOR-0022");

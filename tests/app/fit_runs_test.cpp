@@ -139,6 +139,55 @@ TEST_F(FitRuns, SaysWhatItCannotFit) {
   EXPECT_THAT(word.err, HasSubstr("network.csv:2:12: found 'two', expected a whole number of nodes"));
 }
 
+/// Rows of one plan, that one GPU takes some 0.3 s for, with what was measured of them.
+std::string with_measured(const std::string& key, const std::vector<std::string>& values) {
+  std::string table =
+      "name,cluster.node,cluster.gpus,model,training.global_batch,training.micro_batch,training."
+      "sequence,data_parallel.zero,software," +
+      key + "\n";
+  for (std::size_t i = 0; i < values.size(); ++i)
+    table += "r" + std::to_string(i) + ",dgx-h100,8,llama2-7b," + std::to_string(8 * (i + 1)) +
+             ",1,2048,3,pytorch-fsdp2," + values[i] + "\n";
+  return table;
+}
+
+TEST_F(FitRuns, RefusesFiguresThatAreImpossible) {
+  const Outcome fast =
+      run_program("fit --runs " + written("ms.csv", with_measured("measured.step_time", {"0.5 s", "0.9 ms", "1 ms"})));
+  EXPECT_EQ(fast.status, 2);
+  EXPECT_THAT(fast.err, HasSubstr("ms.csv:3:1: measured.step_time: found 0.0009 s, expected at least the 0."));
+  EXPECT_THAT(fast.err, HasSubstr(" s that its multiplies take at the peak of bf16; is it in another unit? (2 runs of "
+                                  "the table are as impossible)"));
+  const Outcome large =
+      run_program("fit --runs " + written("gb.csv", with_measured("measured.peak_memory", {"60 GB", "60 TB"})));
+  EXPECT_EQ(large.status, 2);
+  EXPECT_THAT(large.err,
+              HasSubstr("gb.csv:3:1: measured.peak_memory: found 54.6 TiB, expected at most the 80.0 GiB that a "
+                        "GPU of the cluster has; is it in another unit?\n"));
+}
+
+TEST_F(FitRuns, SaysWhichFiguresAreHardToBelieve) {
+  const Outcome slow =
+      run_program("fit --runs " + written("s.csv", with_measured("measured.step_time", {"0.5 s", "1000 s"})));
+  EXPECT_EQ(slow.status, 0);
+  EXPECT_THAT(slow.err, HasSubstr("measured.step_time: 1 of 2 runs reach less than 0.1 % of their GPUs' peak; the "
+                                  "first, r1, took 1000 s where "));
+  const Outcome little =
+      run_program("fit --runs " + written("mb.csv", with_measured("measured.peak_memory", {"40 MB", "40 GB"})));
+  EXPECT_EQ(little.status, 0);
+  EXPECT_THAT(little.err, HasSubstr("measured.peak_memory: 1 of 2 runs used less than half of what parameters and "
+                                    "optimizer take; the first, r0, 38.1 MiB of "));
+  const Outcome one_gpu =
+      run_program("fit --runs " + written("per.csv", with_measured("measured.step_time", {"3 s", "5 s"})));
+  EXPECT_EQ(one_gpu.status, 0);
+  EXPECT_THAT(one_gpu.err, HasSubstr("measured.step_time: 2 of 2 runs took about as many times what is forecast as "
+                                     "they have GPUs; the first, r0, 3 s where "));
+  const Outcome fine =
+      run_program("fit --runs " + written("ok.csv", with_measured("measured.step_time", {"0.5 s", "0.9 s"})));
+  EXPECT_EQ(fine.status, 0);
+  EXPECT_EQ(fine.err, "");
+}
+
 constexpr const char* kTraced = STEPCAST_SOURCE_DIR "/tests/app/traces/resnet-50-v100.pt.trace.json.gz";
 
 /// ResNet-50 on one V100, as the published trace has it, with other keys behind.

@@ -35,6 +35,12 @@ Json answer_to(const std::string& words) {
   return all["runs"];
 }
 
+TEST(PlanCommand, CountsAPartOfASample) {
+  const Outcome outcome = run_program(std::string(kRun) + "--set run.tokens=1000");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("1,000 tokens, 0.49 samples\n"));
+}
+
 TEST(PlanCommand, AsksForWhatItDoesNotKnowAndInventsNothing) {
   const Json run = answer_to(kRun)[0];
   for (const char* key : {"failures", "energy_kwh", "money", "currency", "checkpoint_steps", "best_interval_s"})

@@ -283,6 +283,15 @@ TEST(Validate, BandsHoldTheirShareOfMeasuredRows) {
   EXPECT_NEAR(published()["in_band_as_new_table"].get<double>(), 0.8, 0.1);
 }
 
+TEST(Validate, SaysWhichCommandComparesWholeRuns) {
+  const Outcome outcome =
+      run_program("validate scenarios/quickstart.yaml --set 'measured.run_time=3 days' --set measured.step_time=");
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_NE(outcome.err.find("found measured.run_time alone, of whole runs, which stepcast plan compares"),
+            std::string::npos)
+      << outcome.err;
+}
+
 /// Mean absolute errors and rank correlations that were reached must not be lost; docs/accuracy.md has the targets.
 TEST(Validate, TablesKeepTheirAccuracy) {
   if (stepcast::test::kSanitized) GTEST_SKIP() << "scripts/test.sh runs every published table with sanitizers";

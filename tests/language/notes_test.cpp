@@ -45,6 +45,20 @@ TEST(Notes, SayWhatAFabricWithoutABaseTakesForNothing) {
   EXPECT_FALSE(has(notes({"cluster.fabric=rail-fat-tree-ndr-sharp"}), "switch_latency")) << "its base says both";
 }
 
+TEST(Notes, SayWhatIsChangedOfTheUsualFabric) {
+  const std::string all = notes({"cluster.fabric.oversubscription=2", "cluster.fabric.radix=16"});
+  EXPECT_TRUE(has(all,
+                  "cluster.fabric: rail-fat-tree-hdr, the node's usual one but for oversubscription, radix; "
+                  "routing adaptive, so equal paths share perfectly\n"))
+      << all;
+  EXPECT_FALSE(has(all, "switch_latency")) << "the usual one's: " << all;
+  EXPECT_TRUE(has(notes({"cluster.fabric.routing=hash"}),
+                  "cluster.fabric: rail-fat-tree-hdr, the node's usual one but for routing\n"));
+  EXPECT_TRUE(
+      has(notes({"cluster.node.fabric=", "cluster.fabric.in_network_reduction=false"}), "switch_latency: 0, and"))
+      << "over no usual one it is a fabric of its own";
+}
+
 TEST(Notes, SayThatLeafSwitchesLeadUpNothing) {
   const std::string told =
       "cluster.fabric.oversubscription: changes nothing: the 8 nodes are on the same leaf switches";
@@ -72,6 +86,19 @@ TEST(Notes, SayWhatNobodyNamed) {
   EXPECT_FALSE(has(notes({"software=deepspeed-2021"}), "transport alone"));
 }
 
+TEST(Notes, SayWhatAStackWithoutABaseLeavesOut) {
+  const std::string bare = testing::TempDir() + "notes_bare.yaml", based = testing::TempDir() + "notes_based.yaml";
+  std::ofstream(bare) << "name: bare\nkernel_gap: 1 us\nhost_per_kernel: 9 us\n";
+  std::ofstream(based) << "base: torchtitan\nname: based\nkernel_gap: 1 us\n";
+  EXPECT_TRUE(has(notes({"software=" + bare}),
+                  "software: bare says nothing of optimizer_bytes_per_parameter, elementwise_efficiency, "
+                  "overlap_slowdown, memory_reserve: they cost nothing; a base, such as megatron-core, has them\n"))
+      << notes({"software=" + bare});
+  EXPECT_FALSE(has(notes({"software=" + based}), "says nothing of"));
+  EXPECT_FALSE(has(notes({"software.kernel_gap=1 us"}), "says nothing of"));
+  EXPECT_FALSE(has(notes({"software=nccl-h100"}), "says nothing of")) << "that it is a transport alone says all of it";
+}
+
 TEST(Notes, OneGpuHasNoTransportAndNoFabric) {
   const std::string all = notes({"cluster.nodes=", "cluster.gpus=1", "parallelism.tensor=1", "parallelism.pipeline=1",
                                  "pipeline.schedule=", "pipeline.virtual_stages=", "parallelism.sequence=false"});
@@ -88,6 +115,34 @@ TEST(Notes, SayThatOneNodeHasNoUseForItsNetwork) {
   EXPECT_TRUE(has(all, "cluster.fabric: changes nothing: the job is on one node\n")) << all;
   EXPECT_TRUE(has(all, "cluster.nic_bandwidth: changes nothing: the job is on one node\n")) << all;
   EXPECT_FALSE(has(notes({"cluster.nics_per_node=4"}), cards));
+}
+
+TEST(Notes, SayWhichHostTimesGraphsLeaveNothingOf) {
+  const std::vector<std::string> all{"software.host_per_kernel=20 us", "software.host_per_collective=20 us",
+                                     "software.host_per_peer=20 us", "software.host_per_pass=20 us",
+                                     "software.host_per_checkpoint=20 us"};
+  for (const std::string& setting : all) {
+    const std::string told = setting.substr(0, setting.find('=')) + ": changes nothing: cuda_graphs is ";
+    EXPECT_TRUE(has(notes({setting, "software.cuda_graphs=step"}), told + "step")) << setting;
+    EXPECT_FALSE(has(notes({setting}), told)) << setting;
+  }
+  EXPECT_FALSE(has(notes({"software.host_per_step=20 us", "software.cuda_graphs=step"}), "host_per_step"))
+      << "the host waits at the update all the same";
+  EXPECT_TRUE(has(notes({all.back(), "software.cuda_graphs=layers"}),
+                  "host_per_checkpoint: changes nothing: cuda_graphs is layers"));
+  EXPECT_FALSE(has(notes({all.front(), "software.cuda_graphs=layers"}), "host_per_kernel")) << "of what is no layer";
+  EXPECT_FALSE(has(notes({"software.cuda_graphs=step"}), "host_per_")) << "the stack's own";
+}
+
+TEST(Notes, SayWhatOfARunIsNotMeasuredOrNoStep) {
+  const std::string memory = "measured.memory_is: changes nothing: measured.peak_memory is not said\n";
+  EXPECT_TRUE(has(notes({"measured.memory_is=device"}), memory));
+  EXPECT_FALSE(has(notes({"measured.memory_is=device", "measured.peak_memory=60 GiB"}), memory));
+  EXPECT_TRUE(has(notes({"run.target_batch=512"}), "run.target_batch: changes nothing: none of run.tokens"));
+  EXPECT_TRUE(has(notes({"run.target_batch=512", "run.tokens=1e9"}), "run.target_batch: changes nothing: without "));
+  EXPECT_TRUE(has(notes({"run.target_batch=512", "run.tokens=1e9", "run.critical_batch=512"}),
+                  "run.target_batch: changes no step"));
+  EXPECT_FALSE(has(notes({"run.tokens=1e9"}), "run."));
 }
 
 TEST(Notes, SayWhatAProfileReplaces) {

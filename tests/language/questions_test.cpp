@@ -165,6 +165,21 @@ TEST(Set, OfASeedNeedsTheJitterThatItIsOf) {
   EXPECT_EQ(ask(kQuickstart, {"imperfections.seed=3", "imperfections.jitter=0"}).at(0).error, "");
 }
 
+TEST(Set, NoPhaseOfAStepIsLongerThanTheStep) {
+  const auto error = [](const std::string& phase) {
+    Library library = configs();
+    return read_questions(std::vector<std::string>{STEPCAST_SOURCE_DIR "/scenarios/quickstart.yaml"},
+                          std::vector<std::string>{"measured.step_time=2 s", "measured.phases.layer_forward=" + phase},
+                          library)
+        .front()
+        .error;
+  };
+  EXPECT_EQ(error("3 s"),
+            "--set measured.phases.layer_forward=3 s: measured.phases.layer_forward: found 3.00 s of a step of 2.00 s, "
+            "expected at most all of it");
+  EXPECT_EQ(error("2 s"), "");
+}
+
 TEST(Set, NothingTakesAKeyAway) {
   const Question question = ask(kQuickstart, {"recompute=", "pipeline.virtual_stages=", "parallelism.data=",
                                               "pipeline.schedule=", "parallelism.pipeline=4"})

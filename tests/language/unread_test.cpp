@@ -72,6 +72,18 @@ TEST(Unread, WhatBelongsToOneRoutingIsAnErrorWithAnother) {
       << "another routing takes away what its base said to the first";
 }
 
+TEST(Unread, ARadixThatIsTooSmallIsAnErrorWhereItIsSaid) {
+  EXPECT_EQ(with_settings({"cluster.nodes=128", "parallelism.data=128", "cluster.fabric.radix=2"}),
+            "--set cluster.fabric.radix=2: cluster.fabric.radix: found '2', which is too small for 128 nodes: three "
+            "levels of such switches join at most 2");
+  EXPECT_THAT(
+      with_cluster("{nodes: 128, fabric: {kind: fat-tree, radix: 4, levels: 2}}"),
+      HasSubstr("keys.yaml:1:55: cluster.fabric.radix: found '4', which is too small for 1024 NICs on 2 levels"));
+  EXPECT_THAT(with_cluster("{nodes: 128, fabric: {kind: fat-tree, oversubscription: 50}}"),
+              HasSubstr("cluster.fabric.oversubscription: found '50', which leaves a switch of radix 40 no port to go "
+                        "up with; expected an oversubscription of at most radix - 1"));
+}
+
 TEST(Unread, SprayingThatCannotBeSaysSoAtTheRouting) {
   EXPECT_EQ(with_cluster("{nodes: 2, fabric: {kind: fat-tree, routing: spray}}"),
             "keys.yaml:1:55: cluster.fabric.routing: found 'spray' without spray_efficiency, expected what sprayed "

@@ -100,6 +100,42 @@ TEST(RunFit, FindsAHostThatFewRunsWaitFor) {
   EXPECT_NEAR(estimate(fit, "host_per_kernel").value, 40e-6, 1e-6);
 }
 
+/// Six runs, a third slower than the stack's file says, of plans that feel five constants: with all of them one degree
+/// of freedom is left, and no interval says anything. Once peers, delays and the network are given up, the runs tell
+/// it.
+TEST(RunFit, TellsAShareThatSixRunsAgreeOnThoughTheyFeelMore) {
+  if (test::kSanitized) GTEST_SKIP() << "a fit's digits, not memory: checked in release";
+  struct Plan {
+    std::int64_t hidden;
+    std::uint32_t gpus, tensor, pipeline;
+    double noise;
+  };
+  std::vector<Scenario> few;
+  std::vector<double> noise;
+  for (const Plan& plan : {Plan{1024, 8, 1, 1, 0.97}, Plan{2048, 8, 2, 1, 1.05}, Plan{4096, 8, 4, 1, 0.96},
+                           Plan{2048, 16, 1, 2, 1.04}, Plan{4096, 16, 2, 2, 1.02}, Plan{1024, 16, 2, 2, 0.98}}) {
+    Scenario s = schedules::round_numbers(plan.gpus);
+    s.name = std::to_string(few.size());
+    s.model.hidden = plan.hidden;
+    s.model.ffn = 4 * plan.hidden;
+    s.model.layers = 4;
+    s.training.global_batch = 16;
+    s.parallelism.tensor = plan.tensor;
+    s.parallelism.pipeline = plan.pipeline;
+    s.parallelism.data = plan.gpus / plan.tensor / plan.pipeline;
+    s.software.host_per_kernel = microseconds(5);
+    few.push_back(s);
+    noise.push_back(plan.noise);
+  }
+  few = measured(few, [](schedules::Software& s) { s.compute_share = 0.75; });
+  for (std::size_t i = 0; i < few.size(); ++i)
+    few[i].measured.step_time = from_seconds(noise[i] * to_seconds(*few[i].measured.step_time));
+  const RunFit fit = fit_runs(few, {});
+  EXPECT_TRUE(estimate(fit, "compute_share").identified) << estimate(fit, "compute_share").why;
+  EXPECT_NEAR(estimate(fit, "compute_share").value, 0.75, 0.04);
+  EXPECT_FALSE(estimate(fit, "host_per_peer").identified);
+}
+
 /// The stack's share of 0.88 is far from what these runs took: less than kernels take at their rates.
 TEST(RunFit, SaysNothingThatAStackMayNot) {
   if (test::kSanitized) GTEST_SKIP() << "a fit's digits, not memory: checked in release";

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <numeric>
 
 #include "models/layers/model_blocks.h"
@@ -49,10 +50,12 @@ TEST(Partition, CountsEmbeddingAndHeadWhereLayersDoNotDivide) {
 }
 
 TEST(Partition, BalancesLayersAsDeepSpeed) {
-  EXPECT_EQ(shared_out(of_layers(9, Partition::transformer), 4).layers, (Layers{3, 3, 2, 1}));
+  EXPECT_EQ(shared_out(of_layers(9, Partition::transformer), 4).layers, (Layers{3, 2, 2, 2}));
+  EXPECT_EQ(shared_out(of_layers(10, Partition::transformer), 4).layers, (Layers{3, 3, 2, 2}));
   // BLOOM, 70 layers over 12 stages: 72 with embedding and head (bigscience, train/tr11-176B-ml).
   EXPECT_EQ(shared_out(of_layers(70, Partition::transformer_and_embedding), 12).layers,
             (Layers{5, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 5}));
+  EXPECT_EQ(shared_out(of_layers(9, Partition::transformer_and_embedding), 4).layers, (Layers{2, 3, 3, 1}));
 }
 
 TEST(Partition, BalancesParameters) {
@@ -63,6 +66,26 @@ TEST(Partition, BalancesParameters) {
   s.model.vocab = 4 * 12 * s.model.hidden;
   s.model.positions = 1;
   EXPECT_EQ(shared_out(s, 4).layers, (Layers{0, 4, 4, 0}));
+}
+
+/// Of all ways to share out blocks none has a heaviest stage that is less heavier than the lightest, where that can be
+/// found by going on from fewer stages: with two stages always.
+TEST(Partition, BalancesParametersAsEvenlyAsCanBeOverTwoStages) {
+  for (std::int64_t layers = 1; layers < 20; ++layers)
+    for (const std::int64_t head : {1, 3, 7, 40}) {
+      Scenario s = of_layers(layers, Partition::parameters);
+      s.model.vocab = head * s.model.hidden;
+      const Blocks model = blocks(s);
+      const auto spread = [&](std::uint32_t first) {
+        double sums[2] = {0, 0};
+        for (std::uint32_t place = 0; place < model.order.size(); ++place)
+          sums[place < first + 1 ? 0 : 1] += model.at(place).parameters;
+        return std::abs(sums[0] - sums[1]);
+      };
+      const std::uint32_t chosen = shared_out(s, 2).layers.front();
+      for (std::uint32_t first = 0; first <= layers; ++first)
+        EXPECT_LE(spread(chosen), spread(first)) << layers << " layers, head " << head << ", first stage " << first;
+    }
 }
 
 TEST(Partition, SharesOutMultipliesAsNanotron) {
@@ -84,6 +107,8 @@ TEST(Partition, RefusesStagesThatGetNothing) {
   EXPECT_NE(partition_problem(of_layers(3, Partition::transformer), 4), "");
   EXPECT_NE(partition_problem(of_layers(3, Partition::layers), 6), "");
   EXPECT_EQ(partition_problem(of_layers(3, Partition::layers), 5), "");
+  EXPECT_NE(partition_problem(of_layers(100'000, Partition::parameters), 8), "") << "it would take minutes";
+  EXPECT_EQ(partition_problem(of_layers(1000, Partition::parameters), 100), "");
 }
 
 TEST(Partition, LeavesNoLayerOutAndNoStageEmpty) {

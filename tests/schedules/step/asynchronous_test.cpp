@@ -43,6 +43,15 @@ TEST(Asynchronous, WorkersThatNothingHoldsUpGoAtTheirComputeRate) {
   EXPECT_EQ(f.staleness->most, 7u);
 }
 
+TEST(Asynchronous, AGraphOfTheStepLeavesNothingOfTheHostsTimeForPasses) {
+  Scenario s = workers(4);
+  const Time eager = forecast(s).step;
+  s.software.host_per_pass = from_seconds(0.5);
+  EXPECT_GT(forecast(s).step, eager);
+  s.software.cuda_graphs = CudaGraphs::step;
+  EXPECT_LE(forecast(s).step, eager);
+}
+
 TEST(Asynchronous, ASlowWorkerCostsItsOwnStepsAlone) {
   // n workers at a rate of 1/c and one at half of it: n c / (n - 1/2). All that wait take 2 c.
   Scenario s = workers(8);
