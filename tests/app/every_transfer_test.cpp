@@ -224,6 +224,8 @@ pipeline: {schedule: gpipe}
 imperfections: {slow_node: 0, network_speed: 0.5}
 )",
                           0.015);
+}
+
 // Of tensor groups that lie unlike on their nodes NCCL picks a tree for one and rings for others. All had gone the way
 // of the first: the second of these was 6.7 % too fast, and of the first a link carried 102.4 % of what it can, an
 // internal error.
