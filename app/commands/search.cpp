@@ -1,6 +1,7 @@
 #include "search/search.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <oneapi/tbb/global_control.h>
 
 #include <algorithm>
@@ -21,6 +22,7 @@
 #include "app/report/searched_runs.h"
 #include "app/report_asked.h"
 #include "app/search_space.h"
+#include "app/search_start.h"
 #include "app/status_line.h"
 #include "app/stop_signals.h"
 #include "language/configs/config_folders.h"
@@ -235,8 +237,18 @@ void write_found(const Asked& asked, const SearchReport& report, const std::stri
   write_files(files);
 }
 
+/// Gives a scenario that leaves its plan to the search one to start from, and says so.
+void start_somewhere(Asked& asked) {
+  language::Library library(language::config_folders());
+  const std::vector<std::string> start = search_start(asked.paths, settings_asked(asked), library);
+  if (start.empty()) return;
+  std::fprintf(stderr, "stepcast search: the scenario leaves open where to start; its own plan is that with %s\n",
+               fmt::format("{}", fmt::join(start, " ")).c_str());
+  asked.settings.insert(asked.settings.end(), start.begin(), start.end());
+}
+
 int search_plans(const std::vector<std::string>& words) {
-  const auto asked = parse_asked(words, search_line());
+  auto asked = parse_asked(words, search_line());
   if (!asked) return kDone;
   if (asked->paths.empty()) throw InputError("stepcast search", "no scenario given; try scenarios/quickstart.yaml");
   search::SearchOptions options = options_asked(*asked);
@@ -248,6 +260,8 @@ int search_plans(const std::vector<std::string>& words) {
   const std::string page = report_asked(asked->values);
   refuse_beside(asked->values, "report", {"emit", "until"});
   refuse_beside(asked->values, "within", {"until"});
+  refuse_beside(asked->values, "emit", {"front"});
+  start_somewhere(*asked);
   auto questions = questions_asked(*asked, {{"--report", page}});
   if (!questions) return kBadInput;
   keep_freed_memory();

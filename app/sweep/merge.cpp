@@ -32,6 +32,7 @@ class ShardFile {
   const std::string& path() const { return path_; }
   const std::string& header() const { return header_; }
   const std::string& sweep() const { return sweep_; }
+  Format format() const { return format_; }
   const Shard& shard() const { return shard_; }
   bool done() const { return !mark_.point; }
   std::size_t point() const { return *mark_.point; }
@@ -80,11 +81,16 @@ class ShardFile {
   RowMark mark_;  ///< of the line
 };
 
+std::string in_words(Format format) { return format == Format::jsonl ? "JSON lines" : "CSV"; }
+
 /// Each shard once, and all of them.
 void check_complete(const std::vector<ShardFile>& shards) {
   const ShardFile& first = shards.front();
   std::vector<const ShardFile*> by_number(first.shard().of);
   for (const ShardFile& shard : shards) {
+    if (shard.format() != first.format())
+      shard.fail("found rows as " + in_words(shard.format()) + ", expected " + in_words(first.format()) +
+                 ", as those of " + first.path() + " are");
     if (shard.sweep() != first.sweep() || shard.header() != first.header() || shard.shard().of != first.shard().of)
       shard.fail("found shard " + text(shard.shard()) + " of the sweep " + shard.sweep() + ", expected one of " +
                  std::to_string(first.shard().of) + " shards of the sweep " + first.sweep() + ", as " + first.path() +

@@ -176,6 +176,33 @@ TEST(SearchCommand, LayersCutByTheirTimesAreSaidAndRunAgain) {
   EXPECT_THAT(run_program(words + "--format csv").out, HasSubstr(fmt::format("\"[{}]\"", fmt::join(layers, ", "))));
 }
 
+/// Who asks which plan is best need not bring one: neither a micro-batch nor sizes that the batch can be divided among.
+TEST(SearchCommand, StartsFromAScenarioThatLeavesItsPlanOpen) {
+  const std::string file = testing::TempDir() + "open.yaml";
+  const auto write = [&](const std::string& training) {
+    std::ofstream(file) << "cluster: {node: dgx-h100}\nmodel: {base: llama2-7b, layers: 4}\ntraining: {" << training
+                        << ", sequence: 2048}\n";
+  };
+  const std::string words =
+      "search " + file + " --format json --over training.micro_batch=1,2 --over parallelism.tensor=1,2,4,8 ";
+  write("global_batch: 4");
+  const Outcome open = run_program(words);
+  ASSERT_EQ(open.status, 0) << open.err;
+  EXPECT_THAT(open.err, HasSubstr("with training.micro_batch=1 parallelism.tensor=2 parallelism.pipeline=1\n"));
+  write("global_batch: 4, micro_batch: 2");
+  const Outcome half = run_program(words);
+  ASSERT_EQ(half.status, 0) << half.err;
+  EXPECT_THAT(half.err, HasSubstr("with parallelism.tensor=4 parallelism.pipeline=1\n"));
+  EXPECT_EQ(Json::parse(open.out)["plans"][0]["step_time_s"], Json::parse(half.out)["plans"][0]["step_time_s"]);
+  // What is said stays.
+  const Outcome said = run_program(words + "--set parallelism.data=8");
+  EXPECT_EQ(said.status, 2);
+  EXPECT_THAT(said.err, HasSubstr("training.global_batch: global_batch 4 is not a multiple of"));
+  const Outcome wrong = run_program(words + "--set training.global_batch=0");
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("training.global_batch: found '0'"));
+}
+
 TEST(SearchCommand, NoPlanThatFitsIsAnExitStatusOfItsOwn) {
   const Outcome outcome = run_program(
       "search scenarios/quickstart.yaml --set cluster.nodes=1 --set parallelism.pipeline=1 --set "
@@ -384,6 +411,7 @@ TEST(SearchCommand, BadWordsAreToldWithWhatIsAllowed) {
   refused("--emit yaml --format json", "expected one of the two");
   refused("--emit deepspeed --set training.attention=flash --over parallelism.tensor=8 --over parallelism.context=2",
           "DeepSpeed cannot be told any plan of the space that fits; the first: parallelism.context: found '2'");
+  refused("--emit yaml --front", "--front: found beside --emit, which makes nothing of it");
   refused("--exhaustive --budget 3", "expected one of the two");
   refused("--front --format csv", "found --format csv beside it");
   refused("--top 0", "--top");

@@ -221,6 +221,7 @@ TEST_F(Sweep, AShardGoesOnTooAndKnowsItsEnd) {
 TEST_F(Sweep, MergeRefusesWhatWouldNotBeTheWhole) {
   for (const char* const shard : {"1", "2"}) rows_of(kPlans + " --shard " + shard + "/2", std::string(shard) + ".csv");
   rows_of(kPlans + " --simulate none --shard 2/2", "other.csv");
+  rows_of(kPlans + " --format jsonl --shard 2/2", "2.jsonl");
   rows_of(kPlans, "whole.csv");
   const std::string rows = read_text(file("2.csv"));
   written("cut.csv", rows.substr(0, rows.size() - 3));
@@ -237,6 +238,7 @@ TEST_F(Sweep, MergeRefusesWhatWouldNotBeTheWhole) {
   EXPECT_EQ(error(""), "stepcast merge: no file given, expected those of all shards of a sweep\n");
   EXPECT_EQ(error("1.csv"), "stepcast merge: found no shard 2/2, expected all of them\n");
   EXPECT_EQ(error("1.csv 2.csv 1.csv"), "1.csv: found shard 1/2, which 1.csv is too, expected it once\n");
+  EXPECT_EQ(error("1.csv 2.jsonl"), "2.jsonl: found rows as JSON lines, expected CSV, as those of 1.csv are\n");
   EXPECT_THAT(error("1.csv other.csv"), StartsWith("other.csv: found shard 2/2 of the sweep "));
   EXPECT_THAT(error("1.csv cut.csv"), StartsWith("cut.csv: found no rows of a sweep, or a last one that broke off"));
   EXPECT_THAT(error("1.csv unended.csv"), StartsWith("unended.csv: found no end behind the rows"));
