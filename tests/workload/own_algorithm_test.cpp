@@ -57,7 +57,8 @@ TEST(OwnAlgorithm, IsWhatTheLibraryPicksForTheGroupAlone) {
     unlike += picked.size() > 1;
     if (loads.empty()) continue;
     EXPECT_EQ(loads.size(), of_each.size());
-    for (const collectives::Timing::Load& load : loads) EXPECT_NEAR(load.occupied, of_each[load.link], 1e-9 * of_each[load.link]);
+    for (const collectives::Timing::Load& load : loads)
+      EXPECT_NEAR(load.occupied, of_each[load.link], 1e-9 * of_each[load.link]);
   }
   EXPECT_GT(unlike, 0);
 }
