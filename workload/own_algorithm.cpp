@@ -11,7 +11,7 @@
 namespace stepcast::workload {
 
 std::string own_algorithm(const Collective& c, const collectives::Timer& timer) {
-  const std::string given(c.algorithm);
+  std::string given(c.algorithm);
   if (given != "library" || c.own != 1 || c.details || c.groups->size() == 1) return given;
   const collectives::Timing& together = timer.time(c.operation, c.bytes, *c.groups, given, false);
   if (together.alike()) return given;
