@@ -82,7 +82,7 @@ bool may_repeat(const StepInput& in) {
   const Shape& shape = in.pipeline->shape;
   const bool joined = shape.stages == 1 && !exchanges_in_each_micro_batch(in);  // all are one task
   return in.pipeline->updates == Updates::after_flush && in.stragglers == nullptr && !in.trace && !in.record &&
-         !in.unfold && !joined && (in.pipeline->left_out > 0 || in.pipeline->orders.front().size() >= kFewPasses);
+         !in.transfers && !joined && (in.pipeline->left_out > 0 || in.pipeline->orders.front().size() >= kFewPasses);
 }
 
 std::optional<StepRun> until_it_repeats(const StepInput& in, const Common& common) {

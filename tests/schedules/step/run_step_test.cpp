@@ -88,14 +88,28 @@ TEST(RunStep, OfManyMicroBatchesIsTheWholeStepToThePicosecond) {
   }
 }
 
+TEST(RunStep, WithALaneForEveryRankIsTheWholeStepToThePicosecond) {
+  std::mt19937 random(11);
+  workload::Machines machines;
+  int ran = 0;
+  while (ran < (test::kSanitized ? 2 : 8)) {
+    const std::optional<Scenario> s = any_plan(random);
+    if (!s) continue;
+    expect_same(forecast(*s, machines, {.unfold = true, .advise = false}),
+                forecast(*s, machines, {.unfold = true, .trace = true, .advise = false}), in_words(*s));
+    ++ran;
+  }
+}
+
 /// What run_step says of a scenario, and how many micro-batches it simulated.
-std::uint32_t simulated_micro_batches(const Scenario& s) {
+std::uint32_t simulated_micro_batches(const Scenario& s, bool unfold = false) {
   const workload::Machine machine(
       {s.cluster.node, s.cluster.fabric, s.cluster.gpus, s.cluster.allocation, s.software.transport, true});
   const Ranks ranks(s.parallelism, machine.cluster().gpus_per_node());
   const StagedModel staged = staged_model(s);
-  PieceTimes pieces(s, *staged.models.front(), ranks, machine.timer(), true, staged.pipeline->shape.splits_backward);
-  const StepInput input{s, machine, ranks, *staged.models.front(), staged.pipeline.get(), staged.chunks, pieces};
+  PieceTimes pieces(s, *staged.models.front(), ranks, machine.timer(), !unfold, staged.pipeline->shape.splits_backward);
+  StepInput input{s, machine, ranks, *staged.models.front(), staged.pipeline.get(), staged.chunks, pieces};
+  input.unfold = unfold;
   return run_step(input).shape.micro_batches;
 }
 
@@ -113,6 +127,7 @@ TEST(RunStep, SimulatesAsFewMicroBatchesHoweverManyThereAre) {
       s.training.global_batch = 4 * 1024;
       EXPECT_LE(of_128, 16u) << schedule;  // two periods, and what fills the pipeline and drains it
       EXPECT_EQ(simulated_micro_batches(s), of_128) << schedule;
+      EXPECT_EQ(simulated_micro_batches(s, true), of_128) << schedule << ", a lane for every rank";
     }
   }
 }
