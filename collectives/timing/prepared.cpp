@@ -55,10 +55,10 @@ Time period(const Prepared& prepared, const Pace& pace, double piece, double par
 
 /// Pipelining d hops in k pieces takes (d + k - 1) (alpha + w n / k), least at k = sqrt((d - 1) w n / alpha), with w
 /// the busiest link's seconds per byte and d told by the latency d alpha. No piece is of more than `chunk`.
-std::uint32_t best_pieces(const Prepared& prepared, Bytes bytes, Bytes chunk, double seconds_per_byte_now) {
+std::uint32_t best_pieces(const Prepared& prepared, Bytes bytes, Bytes chunk, double seconds_per_byte) {
   const double alpha = std::max(to_seconds(prepared.wiring.occupancy), 1e-12);
   const double hops = std::max(to_seconds(prepared.prospect.latency) / alpha, 2.0);
-  const double moving = seconds_per_byte_now * static_cast<double>(bytes.value);
+  const double moving = seconds_per_byte * static_cast<double>(bytes.value);
   const double share = std::max(static_cast<double>(bytes.value) / prepared.channels, 1.0);
   const double least = std::ceil(share / static_cast<double>(std::max<std::int64_t>(chunk.value, 1)));
   const double most = std::min(share, 1e6);
@@ -262,14 +262,15 @@ Prepared prepare(const Algorithm& algorithm, Proto proto, const Request& request
         const std::uint32_t shifts = most.period != 0 && symmetry.period == 0 ? request.ranks / most.period : 1;
         result.transfers_per_piece =
             std::max<std::size_t>(plan.transfers.size() / shifts / (symmetry.rotate ? 1 : request.channels), 1);
-        std::vector<Pace> of_groups = paces(algorithm, result.request, result.wiring, protocol.share);
-        result.pace = slowest_of(of_groups);
-        result.prospect.seconds_per_byte = result.meant_seconds_per_byte = result.pace.seconds_per_byte;
+        result.paces = paces(algorithm, result.request, result.wiring, protocol.share);
+        const Pace slowest = slowest_of(result.paces);
+        result.prospect.seconds_per_byte = result.meant_seconds_per_byte = slowest.seconds_per_byte;
         if (cluster.has_slow_node()) {
           const Wiring meant = wire(plan, placement, cluster.without_slow_node(), reached, symmetry, stride).value();
           result.meant_seconds_per_byte =
               slowest_of(paces(algorithm, result.request, meant, protocol.share)).seconds_per_byte;
-          result.paces = std::move(of_groups);
+        } else {
+          std::ranges::fill(result.paces, slowest);
         }
         plan = {};  // others are made below, which take as much memory
         result.prospect.latency = play(algorithm, result.request.resized(0), result.wiring, 1, fold).end;
@@ -323,7 +324,7 @@ Cut cut(const Prepared& prepared, const Transport& transport, Bytes bytes) {
   made.before = prepared.protocol.launch + ramp + own + prepared.further_messages;
   // Elsewhere it may be more than a Time can say.
   if (passes_through(request.operation)) {
-    made.moving = from_seconds(prepared.pace.seconds_per_byte / part_of_channels * all);
+    made.moving = from_seconds(prepared.prospect.seconds_per_byte / part_of_channels * all);
     made.one_channel = bytes.value < second_channel_from(prepared).value;
   }
   return made;
@@ -338,17 +339,11 @@ Played simulate(const Prepared& prepared, const Transport& transport, Bytes byte
                 .scale = made.scale,
                 .outcome = play(*prepared.algorithm, made.request, prepared.wiring, made.scale, prepared.fold)};
   if (made.pieces_behind == 0) return played;
-  const auto behind = [&](const Pace& pace) {
-    return period(prepared, pace, made.piece, made.part_of_channels) * std::int64_t{made.pieces_behind};
-  };
-  if (prepared.paces.empty()) {
-    played.rest = behind(prepared.pace);
-  } else {
-    Outcome& outcome = played.outcome;
-    for (std::size_t group = 0; group < prepared.paces.size(); ++group)
-      outcome.group_end[group] = outcome.group_end[group] + behind(prepared.paces[group]);
-    outcome.end = std::ranges::max(outcome.group_end);
-  }
+  Outcome& outcome = played.outcome;
+  for (std::size_t group = 0; group < prepared.paces.size(); ++group)
+    outcome.group_end[group] +=
+        period(prepared, prepared.paces[group], made.piece, made.part_of_channels) * std::int64_t{made.pieces_behind};
+  outcome.end = std::ranges::max(outcome.group_end);
   return played;
 }
 
@@ -357,7 +352,7 @@ Timing timing_of(const Prepared& prepared, const Played& played, std::span<const
   std::optional<Outcome> kept;
   if (!own_groups.empty()) keep(own_groups, wiring, kept.emplace(played.outcome));
   const Outcome& outcome = kept ? *kept : played.outcome;
-  const Time duration = played.before + outcome.end + played.rest;
+  const Time duration = played.before + outcome.end;
   // Data that passes through leaves a rank free for the next repetition while the last is on its way: once it has done
   // its part of every channel.
   const bool passes = passes_through(prepared.request.operation);

@@ -31,8 +31,7 @@ struct Prepared {
   Wiring wiring;
   Prospect prospect;                  // at full rate: all channels
   double meant_seconds_per_byte = 0;  // the prospect's if no link were slow: what it is cut by
-  Pace pace;                          // of the slowest group
-  std::vector<Pace> paces;            // by group, where a node is slow; else all groups go at one pace
+  std::vector<Pace> paces;            // by group: its own where a node is slow, else that of the slowest
   Time further_messages{};            // Protocol::message of all but the first of a rank
   std::uint32_t channels = 1;
   bool pipelines = false;               // cuts into pieces if asked to
@@ -64,7 +63,7 @@ Cut cut(const Prepared& prepared, const Transport& transport, Bytes bytes);
 
 /// A prepared collective on some bytes, as it went.
 struct Played {
-  Time before{}, rest{};     ///< what comes before the simulated transfers, and the pieces behind them
+  Time before{};             ///< what comes before the simulated transfers
   Time moving{};             ///< all bytes, on the busiest link
   bool one_channel = false;  ///< so few bytes that NCCL uses one channel alone
   double whole = 1;          ///< bytes over those of the simulated pieces

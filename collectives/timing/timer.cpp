@@ -81,7 +81,7 @@ std::size_t bytes_of(const LinkView& view) {
 std::size_t bytes_of(const Prepared& prepared) {
   const Wiring& wiring = prepared.wiring;
   std::size_t all = sizeof(prepared) + bytes_of(prepared.request.links);
-  all += wiring.routes.bytes();
+  all += wiring.routes.bytes() + prepared.paces.size() * sizeof(Pace);
   for (const auto* lists : {&wiring.members, &wiring.aside_links})
     for (const auto& links : *lists) all += sizeof(links) + links.size() * sizeof(topology::LinkId);
   all += wiring.aside.size() * sizeof(Wiring::Aside);
@@ -164,7 +164,7 @@ struct Timer::Impl {
   Tried tried(const Prepared& ready, Bytes bytes, bool again, std::span<const std::uint32_t> own_groups) {
     const auto play = [&] { return simulate(ready, transport, bytes); };
     const auto of = [&](const Played& ran) {
-      return Tried{timing_of(ready, ran, own_groups), ran.before + ran.outcome.end + ran.rest};
+      return Tried{timing_of(ready, ran, own_groups), ran.before + ran.outcome.end};
     };
     return again ? of(played.of({&ready, bytes.value}, play)) : of(play());
   }
