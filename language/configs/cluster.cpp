@@ -18,6 +18,7 @@
 #include "topology/fabrics.h"
 #include "topology/fabrics/written_graph.h"
 #include "topology/hostlist.h"
+#include "topology/unfit_radix.h"
 
 namespace stepcast::language {
 namespace {
@@ -170,13 +171,9 @@ void check_radix(const Value& value, const topology::FabricSpec& fabric, JoinedN
   if (joined.nodes < 2 || joined.nics == 0) return;
   try {
     topology::build_fabric({fabric, joined.nodes, joined.nics, Bandwidth{1e9}});
-  } catch (const InputError& error) {
-    const std::string_view what = error.what();  // "ours: radix 2 is too small for 128 nodes"
-    const std::string radix = "radix " + std::to_string(fabric.radix) + " ";
-    if (const std::size_t at = what.find(radix); at != std::string_view::npos)
-      fail(locate(*said, "radix"), join(value.path, "fabric.radix"),
-           "found " + found(*said->find("radix")) + ", which " + std::string(what.substr(at + radix.size())));
-    throw;
+  } catch (const topology::UnfitRadix& radix) {
+    fail(locate(*said, "radix"), join(value.path, "fabric.radix"),
+         "found " + found(*said->find("radix")) + ", which " + radix.why());
   }
 }
 

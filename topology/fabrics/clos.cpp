@@ -10,6 +10,7 @@
 #include "topology/draw.h"
 #include "topology/fabrics/sharing.h"
 #include "topology/fabrics/tree_flow.h"
+#include "topology/unfit_radix.h"
 
 namespace stepcast::topology {
 
@@ -27,8 +28,7 @@ ClosShape clos_shape(const FabricSpec& spec, std::uint32_t ends, std::uint32_t p
   ClosShape shape{.down = {}, .up = {}, .planes = planes};
   if ((spec.levels == 0 && ends <= spec.radix) || spec.levels == 1) {
     if (ends > spec.radix) {
-      throw InputError(spec.name, "radix " + std::to_string(spec.radix) + " is too small for " + std::to_string(ends) +
-                                      " NICs on one level");
+      throw UnfitRadix(spec, "is too small for " + std::to_string(ends) + " NICs on one level");
     }
     shape.down = {ends};
     shape.up = {0};
@@ -38,7 +38,7 @@ ClosShape clos_shape(const FabricSpec& spec, std::uint32_t ends, std::uint32_t p
   const auto leaf_down = static_cast<std::uint32_t>(std::floor(leaf_up * spec.oversubscription));
   const std::uint32_t half = spec.radix / 2;
   if (leaf_up == 0 || leaf_down == 0) {
-    throw InputError(spec.name, "radix " + std::to_string(spec.radix) + " leaves no up-links at this oversubscription");
+    throw UnfitRadix(spec, "leaves no up-links at this oversubscription");
   }
   std::uint32_t remaining = divide_up(ends, leaf_down);
   shape.down = {leaf_down};
@@ -56,8 +56,7 @@ ClosShape clos_shape(const FabricSpec& spec, std::uint32_t ends, std::uint32_t p
     shape.up.push_back(half);
     remaining = divide_up(remaining, half);
   }
-  throw InputError(spec.name, "radix " + std::to_string(spec.radix) + " is too small for " + std::to_string(ends) +
-                                  " NICs on " + std::to_string(levels) + " levels");
+  throw UnfitRadix(spec, "is too small for " + std::to_string(ends) + " NICs on " + std::to_string(levels) + " levels");
 }
 
 Clos::Clos(const FabricRequest& request, ClosShape shape)

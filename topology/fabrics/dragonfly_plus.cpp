@@ -12,6 +12,7 @@
 #include "topology/fabrics.h"
 #include "topology/fabrics/sharing.h"
 #include "topology/fabrics/tree_flow.h"
+#include "topology/unfit_radix.h"
 
 namespace stepcast::topology {
 
@@ -34,7 +35,7 @@ DragonflyShape shape_of(const FabricRequest& request) {
   DragonflyShape shape;
   const auto up = static_cast<std::uint32_t>(static_cast<double>(spec.radix) / (1 + spec.oversubscription));
   if (up == 0) {
-    throw InputError(spec.name, "radix " + std::to_string(spec.radix) + " leaves no up-links at this oversubscription");
+    throw UnfitRadix(spec, "leaves no up-links at this oversubscription");
   }
   shape.down = spec.radix - up;
   const std::uint32_t most_leaves = spec.radix / 2;
@@ -48,9 +49,8 @@ DragonflyShape shape_of(const FabricRequest& request) {
   if (shape.groups > 1) {
     shape.between = shape.spines * shape.ports / (shape.groups - 1);
     if (shape.between == 0) {
-      throw InputError(spec.name, "radix " + std::to_string(spec.radix) + " is too small for " +
-                                      std::to_string(shape.groups) + " groups: each has " +
-                                      std::to_string(shape.spines * shape.ports) + " global links");
+      throw UnfitRadix(spec, "is too small for " + std::to_string(shape.groups) + " groups: each has " +
+                                 std::to_string(shape.spines * shape.ports) + " global links");
     }
   }
   if (shares_paths(spec)) {

@@ -10,6 +10,7 @@
 #include "topology/fabrics.h"
 #include "topology/fabrics/sharing.h"
 #include "topology/fabrics/tree_flow.h"
+#include "topology/unfit_radix.h"
 
 namespace stepcast::topology {
 
@@ -77,7 +78,7 @@ FatTreeShape shape_of(const FabricRequest& request) {
   base.up = static_cast<std::uint32_t>(static_cast<double>(spec.radix) / (1 + spec.oversubscription));
   base.down = static_cast<std::uint32_t>(std::floor(base.up * spec.oversubscription));
   if (base.up == 0) {
-    throw InputError(spec.name, "radix " + std::to_string(spec.radix) + " leaves no up-links at this oversubscription");
+    throw UnfitRadix(spec, "leaves no up-links at this oversubscription");
   }
   if (request.nics_per_node == 1 && request.nodes <= spec.radix) base.down = spec.radix;
   base.groups = divide_up(request.nodes, base.down);
@@ -89,9 +90,8 @@ FatTreeShape shape_of(const FabricRequest& request) {
   apart.planes = request.nics_per_node;
   if (fits(apart, spec.radix)) return apart;
   const std::uint64_t most = std::uint64_t{spec.radix / 2} * spec.radix * base.down;
-  throw InputError(spec.name, "radix " + std::to_string(spec.radix) + " is too small for " +
-                                  std::to_string(request.nodes) +
-                                  " nodes: three levels of such switches join at most " + std::to_string(most));
+  throw UnfitRadix(spec, "is too small for " + std::to_string(request.nodes) +
+                             " nodes: three levels of such switches join at most " + std::to_string(most));
 }
 
 /// Switches in order: leaves, spines, cores. Links in order: leaf up-links, then spine up-links, each up then down.
