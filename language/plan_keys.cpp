@@ -1,16 +1,13 @@
 #include "language/plan_keys.h"
 
 namespace stepcast::language {
-namespace {
 
-bool is_said(const Node& mapping, std::string_view path) {
+bool is_said(const Node& tree, std::string_view path) {
   const std::size_t dot = path.find('.');
-  const Node* node = mapping.find(path.substr(0, dot));
+  const Node* node = tree.find(path.substr(0, dot));
   if (node == nullptr || node->kind == Node::Kind::nothing) return false;
   return dot == std::string_view::npos || is_said(*node, path.substr(dot + 1));
 }
-
-}  // namespace
 
 SaidPlanKeys said_plan_keys(const Node& tree) {
   SaidPlanKeys said;

@@ -22,6 +22,9 @@ inline constexpr std::array<std::string_view, 12> kPlanKeys{"parallelism.data",
                                                             "recompute",
                                                             "training.precision"};
 
+/// Whether the key has a value there: by a scenario, by what that is based on, or by an option.
+bool is_said(const Node& tree, std::string_view path);
+
 /// For each of kPlanKeys whether it is said: by a scenario, by what that is based on, or by an option.
 using SaidPlanKeys = std::bitset<kPlanKeys.size()>;
 
