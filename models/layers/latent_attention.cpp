@@ -53,16 +53,23 @@ void narrow_norm(Writer& w, std::int64_t rank) {
   w.saves(own_bytes(w.z, rank));
 }
 
-/// From `rank` columns up to `wide` ones; with sequence parallelism `gathered` columns are gathered first.
+/// From `rank` columns up to `wide` ones. With sequence parallelism `gathered` columns are gathered first; backward,
+/// which kept this rank's tokens alone, gathers the `rank` columns again for the gradient of the weight and scatters
+/// the sum of the gradients of all that forward gathered (Megatron-Core's ColumnParallelLinear, and
+/// gather_from_sequence_parallel_region for the part with positions).
 void up(Writer& w, Kind kind, std::int64_t rank, std::int64_t wide, std::int64_t gathered) {
   const StackSizes& z = w.z;
   w.begin(kind);
   w.owns(of_heads(z, rank, wide));
   if (z.split_sequence) w.forward.collective(Operation::all_gather, bytes(z, gathered));
   w.forward.gemm(z.tokens, rank, wide);
+  w.backward.gather_input(bytes(z, rank));
   w.backward.gemm(z.tokens, wide, rank);
   w.backward.weight_gradient(wide, rank, z.tokens);
-  w.backward.collective(z.split_sequence ? Operation::reduce_scatter : Operation::all_reduce, bytes(z, rank));
+  if (z.split_sequence)
+    w.backward.collective(Operation::reduce_scatter, bytes(z, gathered));
+  else
+    w.backward.collective(Operation::all_reduce, bytes(z, rank));
 }
 
 /// Without a low rank, from the layer's input.

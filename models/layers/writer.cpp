@@ -83,9 +83,11 @@ void PassWriter::collective(Operation operation, double size, bool under_next) {
   if (z.grid.columns > 1) exchange(Among::tensor, operation, size, under_next);
 }
 
-void PassWriter::gather_input() {
+void PassWriter::gather_input() { gather_input(z.hidden_bytes); }
+
+void PassWriter::gather_input(double bytes) {
   if (!z.split_sequence) return;
-  collective(Operation::all_gather, backward_ && overlaps());
+  collective(Operation::all_gather, bytes, backward_ && overlaps());
   if (backward_)
     std::get<TensorCollective>(out().back()).of_saved_input = true;
   else

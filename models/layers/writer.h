@@ -50,6 +50,7 @@ class PassWriter {
   void scatter_gradient(std::int64_t rows, std::int64_t columns, std::int64_t element, bool under_next);
   /// What sequence parallelism leaves of a layer's input on every rank, gathered for its multiply; in backward again.
   void gather_input();
+  void gather_input(double bytes);  ///< of that many in all
   /// The collective just written goes part by part beside its multiply, where the software does that.
   void in_parts();
   /// Among others; the caller knows that there are several.

@@ -55,6 +55,26 @@ TEST(LatentAttention, GathersOnlyTheLowRankResultsOverTensorRanks) {
   EXPECT_EQ(bytes, 4096 * (1536 + 512 + 64) * 2);
 }
 
+TEST(LatentAttention, GathersAgainInBackwardWhatItKeptOfItsOwnTokensAlone) {
+  // A rank keeps a quarter of the tokens' low-rank results, so the weights' gradients want the others'. The gradient of
+  // what forward gathered is scattered, that of the part with positions too.
+  const Scenario s = v3(4);
+  const StackSizes sizes = stack_sizes(s, s.training.sequence, true);
+  OperatorList list;
+  Writer w(s, sizes, list);
+  latent_projections(w);
+  std::int64_t gathered = 0, scattered = 0;
+  for (const Kernel& op : list.backward)
+    if (const auto* traffic = std::get_if<TensorCollective>(&op)) {
+      EXPECT_EQ(traffic->of_saved_input,
+                traffic->operation == collectives::Operation::all_gather);  // not cast again in 8 bits
+      std::int64_t& sum = traffic->operation == collectives::Operation::all_gather ? gathered : scattered;
+      sum += traffic->bytes.value;
+    }
+  EXPECT_EQ(gathered, 4096 * (1536 + 512) * 2);
+  EXPECT_EQ(scattered, 4096 * (1536 + 512 + 64) * 2);
+}
+
 TEST(LatentAttention, KeepsWhatItsMultipliesAndNormsRead) {
   const double tokens = 4096, h = 7168;
   const double latent = tokens * (2 * 1536 + 2 * 512 + 64) * 2;
