@@ -56,7 +56,7 @@ Transfers transfers_of(const Prepared& prepared, const Transport& transport, Byt
     const double piece = static_cast<double>(sent[c]) / simulated;
     const double seconds = to_seconds(out.ways[c].latency) + piece / (wiring.alone(first + c).value * made.scale);
     Transfers::Behind& behind = out.behind.emplace_back();
-    behind.bytes = {std::llround(piece * made.pieces_behind)};
+    behind.bytes = {std::llround(static_cast<double>(sent[c]) * (made.whole - 1))};
     behind.limit = piece > 0 ? Bandwidth{piece / seconds} : out.ways[c].limit;
   }
   return out;

@@ -170,6 +170,19 @@ TEST(Timer, LongPipelinesApproachTheirBusiestLink) {
   }
 }
 
+/// Where a message by itself costs nothing a pipeline has pieces of a few bytes. What rounding leaves of them is sent
+/// too.
+TEST(Timer, PipelinesOfShortPiecesAreNoFasterThanTheirPort) {
+  Machine machine{.nodes = 2, .gpus = 1};
+  for (const char* algorithm : {"tree", "double-binary-tree"}) {
+    for (const std::int64_t size : {524288, 1048576, 3145728}) {
+      Timer timer(build(machine), {.network_step = {}, .chunk = {std::int64_t{1} << 40}});
+      const Timing timing = one(timer, Operation::all_reduce, Bytes{size}, gpus(2), algorithm);
+      EXPECT_GE(timing.duration, Bytes{size} / kPort) << algorithm << " " << size;
+    }
+  }
+}
+
 TEST(Timer, TreesReachTheirShareOfTheLinks) {
   const topology::Cluster cluster = build({.nodes = 8, .gpus = 1});
   Timer full(cluster, {}), half(cluster, {.tree_efficiency = 0.5});
