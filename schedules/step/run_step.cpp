@@ -77,11 +77,17 @@ StepRun with_split(StepRun run) {
   return run;
 }
 
+/// Whether micro-batches take unlike times, or one replica is slower than the others, which run ahead of it.
+bool go_apart(const Scenario& s) {
+  return s.imperfections.jitter > 0 || (s.imperfections.slow_gpu && weight_copies(s.parallelism) > 1);
+}
+
 /// Whether the step is one that repeats, and has enough passes to look for it.
 bool may_repeat(const StepInput& in) {
   const Shape& shape = in.pipeline->shape;
-  const bool joined = shape.stages == 1 && !exchanges_in_each_micro_batch(in);  // all are one task
-  return in.pipeline->updates == Updates::after_flush && in.stragglers == nullptr && !in.trace && !in.record &&
+  const bool joined =  // all are one task
+      shape.stages == 1 && !exchanges_in_each_micro_batch(in) && in.stragglers == nullptr;
+  return in.pipeline->updates == Updates::after_flush && !go_apart(in.scenario) && !in.trace && !in.record &&
          !in.transfers && !joined && (in.pipeline->left_out > 0 || in.pipeline->orders.front().size() >= kFewPasses);
 }
 

@@ -101,6 +101,22 @@ TEST(RunStep, WithALaneForEveryRankIsTheWholeStepToThePicosecond) {
   }
 }
 
+TEST(RunStep, WithASlowNodeOrASlowGpuIsTheWholeStepToThePicosecond) {
+  std::mt19937 random(13);
+  int ran = 0;
+  while (ran < (test::kSanitized ? 2 : 9)) {
+    std::optional<Scenario> s = any_plan(random);
+    if (!s) continue;
+    if (ran % 3 != 0) s->imperfections = {.slow_node = 1, .network_speed = 0.5};
+    if (ran % 3 != 1) {
+      s->imperfections.slow_gpu = 3;
+      s->imperfections.gpu_speed = 0.8;
+    }
+    expect_as_whole(*s, in_words(*s) + " imperfect " + std::to_string(ran));
+    ++ran;
+  }
+}
+
 /// What run_step says of a scenario, and how many micro-batches it simulated.
 std::uint32_t simulated_micro_batches(const Scenario& s, bool unfold = false) {
   const workload::Machine machine(
