@@ -213,7 +213,7 @@ class DataTraffic {
 
 /// Whether nothing is bounded.
 bool unbounded(const Scenario& s) {
-  return s.data_parallel.mode == DataParallelMode::parameter_server || s.imperfections.any() ||
+  return s.data_parallel.mode == DataParallelMode::parameter_server || s.imperfections.jitter > 0 ||
          s.data_parallel.consistency != Consistency::bulk_synchronous || s.data_parallel.local_steps > 1;
 }
 
@@ -251,8 +251,8 @@ void add_inner_loads(Passes& passes, Course& course, const Plan& plan, LayerTime
 
 bool has_updates_after_flush(const Plan& plan) { return plan.staged.pipeline->updates == Updates::after_flush; }
 
-/// Whether each group may go its own way, if some take unlike times.
-bool may_stand_alone(const Scenario& s) { return s.cluster.gpus <= kMostUnfoldedGpus; }
+/// Whether each group may go its own way, if some take unlike times, or some ranks are late.
+bool may_stand_alone(const Scenario& s) { return s.cluster.gpus <= kMostUnfoldedGpus || s.imperfections.any(); }
 
 /// Whether nothing is bounded of the plans of a layout all together.
 bool layers_unbounded(const Scenario& s) {
@@ -276,7 +276,7 @@ Passes passes_of(const Scenario& s, const Plan& plan, LayerTimes::TimedLayers& t
     timed.pieces.at({0, 0, stage});
     timed.pieces.at({0, last, stage});
   }
-  passes.stand_alone = !timed.pieces.alike() && may_stand_alone(s);
+  passes.stand_alone = (!timed.pieces.alike() || s.imperfections.any()) && may_stand_alone(s);
   PieceTimes& pieces = passes.stand_alone && !kernels_alone ? timed.least() : timed.pieces;
   for (std::uint32_t stage = 0; stage < passes.shape.stages; ++stage) {
     const OnStage kinds{pieces.at({0, 0, stage}), pieces.at({0, last, stage})};
@@ -376,10 +376,10 @@ Time StepBound::with(TrafficTimes::TimeWanted answer, const Scenario& s, const P
                   own.pieces};
   const Traffic traffic = declare_traffic(input, LaneGroups(passes.shape, own.ranks, false));
   TrafficTimes times(traffic.communications, times_.machine().timer(), answer);
-  const bool stand_alone = may_stand_alone(s) && (!own.pieces.alike() || !times.alike());
-  if (stand_alone) times.stand_alone();
+  const bool late = s.imperfections.any(), unlike = !own.pieces.alike() || !times.alike();
+  if (may_stand_alone(s) && (late || unlike)) times.stand_alone(late);
   InStep in_step(times, capacities);
-  if (stand_alone) in_step.find(s, plan, own.ranks, traffic);
+  if (may_stand_alone(s) && unlike && !late) in_step.find(s, plan, own.ranks, traffic);
   const bool first_stage_alone = answer == TrafficTimes::TimeWanted::least;
   if (!first_stage_alone) add_sends(course, passes, traffic, in_step);
   if (weight_copies(s.parallelism) > 1)

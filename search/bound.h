@@ -40,8 +40,9 @@ class StepBound {
                         schedules::SharedParts& parts);
 
   /// From the plan's passes and bubbles, and the links that traffic inside layers keeps busy. Requires `plan` to be
-  /// schedules::plan(scenario). O(layers). 0 where the ranks of a stage do unlike things or do not wait for each other,
-  /// of which nothing is bounded. Of GPUs of two kinds the faster ones of each stage count.
+  /// schedules::plan(scenario). O(layers). 0 with jitter, with a parameter server, and where ranks do not wait for each
+  /// other, of which nothing is bounded. Of GPUs of two kinds the faster ones of each stage count, and of a slow GPU's
+  /// stage the others.
   Time of_passes(const schedules::Scenario& scenario, const schedules::Plan& plan);
 
   /// With what nothing hides of the traffic between stages and between data ranks as well; never less. About a tenth of

@@ -28,8 +28,9 @@ TrafficTimes::TrafficTimes(std::span<const workload::Communication> communicatio
   }
 }
 
-void TrafficTimes::stand_alone() {
-  for (std::size_t id = 0; id < alone_.size(); ++id) alone_[id] = time_of(communications_[id], Each::alone);
+void TrafficTimes::stand_alone(bool late) {
+  for (std::size_t id = 0; id < alone_.size(); ++id)
+    alone_[id] = time_of(communications_[id], late ? Each::late : Each::alone);
 }
 
 const collectives::Timing& TrafficTimes::together(const workload::Collective& c) const {
@@ -78,6 +79,7 @@ Time TrafficTimes::time_of(const workload::Communication& communication, Each ea
       return timer_.least(c.operation, c.bytes, *c.groups, c.algorithm,
                           c.details ? *c.details : collectives::Details{});
     const collectives::Timing& timing = together(c);
+    if (each == Each::late) return workload::least_timing(c, timer_, true).duration;
     return each == Each::alone && !timing.alike() ? workload::least_timing(c, timer_).duration : timing.duration;
   };
   Time all = communication.delay;

@@ -27,8 +27,8 @@ class TrafficTimes {
   /// Whether all groups that run at the same time take the same time.
   bool alike() const { return alike_; }
   /// From now on of groups that take unlike times each takes what it takes at least (workload::least_timing), not what
-  /// the last of them takes when all run at once.
-  void stand_alone();
+  /// the last of them takes when all run at once. `late`: some of their ranks are late, so of all groups.
+  void stand_alone(bool late);
 
   Time alone(workload::CommunicationId id) const {
     std::optional<Time>& known = alone_[workload::index(id)];
@@ -56,7 +56,7 @@ class TrafficTimes {
     double scale = 1;
   };
   const collectives::Timing& together(const workload::Collective& collective) const;
-  enum class Each : std::uint8_t { together, alone, least };
+  enum class Each : std::uint8_t { together, alone, late, least };
   Time time_of(const workload::Communication& communication, Each each) const;
 
   std::span<const workload::Communication> communications_;

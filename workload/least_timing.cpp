@@ -8,11 +8,11 @@
 
 namespace stepcast::workload {
 
-collectives::Timing least_timing(const Collective& c, const collectives::Timer& timer) {
+collectives::Timing least_timing(const Collective& c, const collectives::Timer& timer, bool late) {
   const collectives::Details details = c.details ? *c.details : collectives::Details{};
   const collectives::Timing& together =
       timer.time(c.operation, c.bytes, *c.groups, own_algorithm(c, timer), false, details);
-  if (together.alike() || c.groups->size() <= c.own) return together;
+  if ((together.alike() && !late) || c.groups->size() <= c.own) return together;
   collectives::Timing first = scaled(together, 1 - together.spread);
   try {
     const std::string chosen = together.algorithm + "/" + together.protocol;

@@ -114,9 +114,9 @@ SharedTiming LayerTraffic::time(const TensorCollective& c, const collectives::Ti
   });
 }
 
-SharedTiming LayerTraffic::least_time(const TensorCollective& c, const collectives::Timer& timer) const {
+SharedTiming LayerTraffic::least_time(const TensorCollective& c, const collectives::Timer& timer, bool late) const {
   return made_of(c, timer.cluster(), [&](const workload::Collective& part) {
-    return std::make_shared<const collectives::Timing>(workload::least_timing(part, timer));
+    return std::make_shared<const collectives::Timing>(workload::least_timing(part, timer, late));
   });
 }
 

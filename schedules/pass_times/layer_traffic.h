@@ -19,8 +19,10 @@ class LayerTraffic {
 
   /// The answer stays as long as `timer` does.
   collectives::SharedTiming time(const TensorCollective& collective, const collectives::Timer& timer, bool fold) const;
-  /// What it takes at least, whichever of its siblings run beside it (workload::least_timing).
-  collectives::SharedTiming least_time(const TensorCollective& collective, const collectives::Timer& timer) const;
+  /// What it takes at least, whichever of its siblings run beside it, and whether or not some of them are late
+  /// (workload::least_timing).
+  collectives::SharedTiming least_time(const TensorCollective& collective, const collectives::Timer& timer,
+                                       bool late) const;
 
   /// The duration alone, of which the folded one is no less (collectives::Timer::least).
   collectives::SharedTiming bound(const TensorCollective& collective, const collectives::Timer& timer) const;

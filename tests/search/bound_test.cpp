@@ -109,6 +109,28 @@ TEST(StepBound, OfLayersIsNoMoreThanThatOfPassesOn192Gpus) {
   EXPECT_GT(told_more, plans / 2);
 }
 
+/// What keeps a cluster from its best makes steps longer, not bounds loose.
+TEST(StepBound, HoldsWhereAGpuOrANodesNetworkIsSlow) {
+  Scenario s = schedules::round_numbers(32);
+  s.training.global_batch = 256;
+  s.imperfections.slow_gpu = 3;
+  s.imperfections.gpu_speed = 0.9;
+  s.imperfections.slow_node = 1;
+  s.imperfections.network_speed = 0.5;
+  for (const std::uint32_t stages : {1u, 2u, 4u}) {
+    s.parallelism.pipeline = stages;
+    s.parallelism.tensor = 2;
+    s.parallelism.data = 16 / stages;
+    ASSERT_TRUE(schedules::check(s).empty());
+    workload::Machines machines;
+    StepBound bound(machines.of(machine_of(s)));
+    const double told =
+        bound.with_traffic(s, schedules::plan(s, machines)) / schedules::forecast(s, machines, {.advise = false}).step;
+    EXPECT_LE(told, 1) << stages;
+    EXPECT_GT(told, 0.7) << stages;
+  }
+}
+
 /// With ZeRO 3 on one stage parameters come beside kernels all the time: what kernels lose to that is most of what the
 /// step does.
 TEST(StepBound, SeesWhatGatheringParametersTakesFromTheKernelsBesideIt) {

@@ -138,6 +138,11 @@ Space random_space(std::uint64_t seed) {
   if (draw.one_in(20))
     of(draw.of({"offload.optimizer", "offload.parameters", "offload.activations"})) = {
         0, static_cast<std::int64_t>(Tier::host)};
+  if (draw.one_in(12)) {
+    const bool several = std::ranges::min(of("cluster.gpus")) >= std::int64_t{2} * s.cluster.node.gpus;
+    space.start.imperfections.slow_node = several ? draw.of<std::uint32_t>({0, 1}) : 0;
+    space.start.imperfections.network_speed = draw.of({0.25, 0.5});
+  }
   return space;
 }
 

@@ -36,6 +36,21 @@ TEST(LeastTiming, IsThatOfTheGroupAloneOrOfTheFirstToEnd) {
   EXPECT_EQ(least, std::min(alone.duration, scaled(together, 1 - together.spread).duration));
 }
 
+TEST(LeastTiming, OfGroupsThatAreLateIsThatOfTheGroupAlone) {
+  schedules::Scenario s = schedules::round_numbers(16);
+  s.cluster.node.nics = 1;  // which both groups share alike
+  Machines machines;
+  const auto machine = machines.of(machine_of(s));
+  const auto groups = groups_of(2, 2, 8);
+  const auto time = [&](std::span<const Group> of) {
+    return machine->timer().time(collectives::Operation::all_reduce, Bytes{64 << 20}, of, "ring", false).duration;
+  };
+  const Collective collective{collectives::Operation::all_reduce, Bytes{64 << 20}, groups, 1, "ring"};
+  EXPECT_EQ(least_timing(collective, machine->timer()).duration, time(*groups));
+  EXPECT_EQ(least_timing(collective, machine->timer(), true).duration, time(std::span(*groups).first(1)));
+  EXPECT_LT(time(std::span(*groups).first(1)), time(*groups));
+}
+
 TEST(LeastTiming, OfGroupsThatAreAlikeIsThatOfAll) {
   const schedules::Scenario s = schedules::round_numbers(16);  // an adapter for each GPU
   Machines machines;
