@@ -43,15 +43,21 @@ struct OnStage {
   const std::vector<PieceTimes::TimedPiece>&first, &last;
 };
 
-/// On the faster of its GPUs.
+/// The same on a GPU that is so slow. Behind its kernels, which take longer, may hide what was exposed.
+Time least_on_slow_gpu(const PassTime& pass, bool kernels_alone, double speed) {
+  return std::max(least(pass, kernels_alone), from_seconds(to_seconds(pass.compute) / speed * kSurelyCarried));
+}
+
+/// On the faster of its GPUs. `slow`: but for one that is slower than it should be.
 ChunkTimes times_of(const Scenario& s, const Blocks& blocks, const BlockRange& range, const OnStage& kinds,
-                    bool kernels_alone) {
+                    bool kernels_alone, bool slow) {
   ChunkTimes times;
+  const auto lasts = [&](const PassTime& pass) {
+    return slow ? least_on_slow_gpu(pass, kernels_alone, s.imperfections.gpu_speed) : least(pass, kernels_alone);
+  };
   for (const std::uint32_t place : places({&range, 1})) {
     const Piece &a = kinds.first[blocks.order[place]].piece, &b = kinds.last[blocks.order[place]].piece;
-    const auto shorter = [&](PassTime Piece::*pass) {
-      return std::min(least(a.*pass, kernels_alone), least(b.*pass, kernels_alone));
-    };
+    const auto shorter = [&](PassTime Piece::*pass) { return std::min(lasts(a.*pass), lasts(b.*pass)); };
     times.forward += shorter(&Piece::forward);
     times.backward += shorter(&Piece::backward);
     times.weight += shorter(&Piece::weight);
@@ -271,18 +277,22 @@ Passes passes_of(const Scenario& s, const Plan& plan, LayerTimes::TimedLayers& t
   Passes passes{s, plan.staged.pipeline->shape, {}, {}};
   const PipelineSchedule* schedule = find_pipeline(s.pipeline.schedule);
   const bool kernels_alone = s.cluster.other || schedule == nullptr || schedule->runs_together;
-  const std::uint32_t last = s.cluster.other ? weight_copies(s.parallelism) - 1 : 0;
+  // The model is seen where a slow GPU holds a part of it, if there is one.
+  std::optional<Coordinate> slow;
+  if (s.imperfections.slow_gpu && !s.cluster.other) slow = timed.ranks.coordinate(*s.imperfections.slow_gpu);
+  const std::uint32_t first = slow ? slow->data : 0, last = s.cluster.other ? weight_copies(s.parallelism) - 1 : first;
   for (std::uint32_t stage = 0; stage < passes.shape.stages; ++stage) {
-    timed.pieces.at({0, 0, stage});
+    timed.pieces.at({0, first, stage});
     timed.pieces.at({0, last, stage});
   }
   passes.stand_alone = (!timed.pieces.alike() || s.imperfections.any()) && may_stand_alone(s);
   PieceTimes& pieces = passes.stand_alone && !kernels_alone ? timed.least() : timed.pieces;
   for (std::uint32_t stage = 0; stage < passes.shape.stages; ++stage) {
-    const OnStage kinds{pieces.at({0, 0, stage}), pieces.at({0, last, stage})};
+    const OnStage kinds{pieces.at({0, first, stage}), pieces.at({0, last, stage})};
     std::vector<ChunkTimes>& chunks = passes.chunks.emplace_back();
     for (const BlockRange& range : plan.staged.chunks[stage])
-      chunks.push_back(times_of(s, *plan.staged.models.front(), range, kinds, kernels_alone));
+      chunks.push_back(
+          times_of(s, *plan.staged.models.front(), range, kinds, kernels_alone, slow && slow->stage == stage));
     passes.update.push_back(update_of(s, plan, stage));
   }
   return passes;
