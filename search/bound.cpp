@@ -386,10 +386,11 @@ Time StepBound::with(TrafficTimes::TimeWanted answer, const Scenario& s, const P
                   own.pieces};
   const Traffic traffic = declare_traffic(input, LaneGroups(passes.shape, own.ranks, false));
   TrafficTimes times(traffic.communications, times_.machine().timer(), answer);
-  const bool late = s.imperfections.any(), unlike = !own.pieces.alike() || !times.alike();
-  if (may_stand_alone(s) && (late || unlike)) times.stand_alone(late);
+  const bool late = s.imperfections.any();
+  const bool stand_alone = may_stand_alone(s) && (late || !own.pieces.alike() || !times.alike());
+  if (stand_alone) times.stand_alone(late);
   InStep in_step(times, capacities);
-  if (may_stand_alone(s) && unlike && !late) in_step.find(s, plan, own.ranks, traffic);
+  if (stand_alone && !late) in_step.find(s, plan, own.ranks, traffic);
   const bool first_stage_alone = answer == TrafficTimes::TimeWanted::least;
   if (!first_stage_alone) add_sends(course, passes, traffic, in_step);
   if (weight_copies(s.parallelism) > 1)

@@ -79,8 +79,9 @@ Time TrafficTimes::time_of(const workload::Communication& communication, Each ea
       return timer_.least(c.operation, c.bytes, *c.groups, c.algorithm,
                           c.details ? *c.details : collectives::Details{});
     const collectives::Timing& timing = together(c);
-    if (each == Each::late) return workload::least_timing(c, timer_, true).duration;
-    return each == Each::alone && !timing.alike() ? workload::least_timing(c, timer_).duration : timing.duration;
+    const bool late = each == Each::late;
+    return late || (each == Each::alone && !timing.alike()) ? workload::least_timing(c, timer_, late).duration
+                                                            : timing.duration;
   };
   Time all = communication.delay;
   for (const auto* collectives : {&communication.at_receiver, &communication.collectives})

@@ -25,8 +25,8 @@ struct StepRun {
 /// until all streams are where they were one period of the schedule before: same tasks under way, each begun as long
 /// ago and ending as long from now. From there on everything happens again, one period later, until the last
 /// micro-batches come in; so the step takes what it takes with fewer micro-batches and one period's time for each that
-/// was left out, to the picosecond. A step that is traced or recorded, whose GPUs are not as fast as they should be, or
-/// all of whose transfers are simulated, is simulated whole.
+/// was left out, to the picosecond. A step that is traced or recorded, with jitter, one of whose replicas has a slow
+/// GPU, or all of whose transfers are simulated, is simulated whole.
 StepRun run_step(const StepInput& input);
 
 /// The same, of all micro-batches that `input`'s pipeline has.
