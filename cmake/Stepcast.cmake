@@ -129,6 +129,7 @@ function(stepcast_library name)
   if(EXISTS ${PROJECT_SOURCE_DIR}/${name}/main.cpp)
     add_executable(stepcast ${PROJECT_SOURCE_DIR}/${name}/main.cpp)
     target_link_libraries(stepcast PRIVATE stepcast_options ${name} ${ARG_PRIVATE})
+    stepcast_allocator(stepcast)
   endif()
 endfunction()
 

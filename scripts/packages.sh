@@ -3,9 +3,9 @@
 packages=(g++ cmake ninja-build ccache libboost-graph-dev libboost-program-options-dev libboost-context-dev
   libyaml-cpp-dev libgtest-dev libgmock-dev libbenchmark-dev libfmt-dev nlohmann-json3-dev libtbb-dev libeigen3-dev
   libpugixml-dev pkgconf librsvg2-dev fonts-dejavu-core libarchive-dev libsqlite3-dev libtomlplusplus-dev)
-# What parts of stepcast are built with that all others do without: layouts by integer programs, Chakra traces, and the
-# page of reports. A Node.js of another origin brings its own npm.
-optional_packages=(coinor-libcbc-dev protobuf-compiler libprotobuf-dev)
+# What parts of stepcast are built with that all others do without: layouts by integer programs, Chakra traces, the
+# page of reports, and a faster allocator. A Node.js of another origin brings its own npm.
+optional_packages=(coinor-libcbc-dev protobuf-compiler libprotobuf-dev libjemalloc-dev)
 command -v npm >/dev/null || optional_packages+=(nodejs npm)
 # What is tested besides: sweeps that mpirun shares out, the page in a browser, the module for Python, and the
 # schema of scenarios.
