@@ -38,50 +38,37 @@ bool host_runs_ahead(const Scenario& s) {
   return !s.software.launch_blocking && s.software.cuda_graphs != CudaGraphs::step && !waits_for_sends;
 }
 
-/// The blocks of the model on the first and the last data rank of a stage, which may have GPUs of two kinds.
-struct OnStage {
-  const std::vector<PieceTimes::TimedPiece>&first, &last;
-};
-
 /// The same on a GPU that is so slow. Behind its kernels, which take longer, may hide what was exposed.
 Time least_on_slow_gpu(const PassTime& pass, bool kernels_alone, double speed) {
   return std::max(least(pass, kernels_alone), from_seconds(to_seconds(pass.compute) / speed * kSurelyCarried));
 }
 
-/// On the faster of its GPUs. `slow`: but for one that is slower than it should be.
-ChunkTimes times_of(const Scenario& s, const Blocks& blocks, const BlockRange& range, const OnStage& kinds,
-                    bool kernels_alone, bool slow) {
+/// `kinds`: the blocks of the model on a rank that has the range. `slow`: its GPU is slower than it should be.
+ChunkTimes times_of(const Scenario& s, const Blocks& blocks, const BlockRange& range,
+                    const std::vector<PieceTimes::TimedPiece>& kinds, bool kernels_alone, bool slow) {
   ChunkTimes times;
   const auto lasts = [&](const PassTime& pass) {
     return slow ? least_on_slow_gpu(pass, kernels_alone, s.imperfections.gpu_speed) : least(pass, kernels_alone);
   };
   for (const std::uint32_t place : places({&range, 1})) {
-    const Piece &a = kinds.first[blocks.order[place]].piece, &b = kinds.last[blocks.order[place]].piece;
-    const auto shorter = [&](PassTime Piece::*pass) { return std::min(lasts(a.*pass), lasts(b.*pass)); };
-    times.forward += shorter(&Piece::forward);
-    times.backward += shorter(&Piece::backward);
-    times.weight += shorter(&Piece::weight);
-    const auto host = [](const Piece& of) {
-      return of.forward.host.time + of.backward.host.time + of.weight.host.time;
-    };
-    times.host += std::min(host(a), host(b));
-    const auto kernels = [](const Piece& of) { return of.forward.compute + of.backward.compute + of.weight.compute; };
-    times.kernels += std::min(kernels(a), kernels(b));
+    const Piece& piece = kinds[blocks.order[place]].piece;
+    times.forward += lasts(piece.forward);
+    times.backward += lasts(piece.backward);
+    times.weight += lasts(piece.weight);
+    times.host += piece.forward.host.time + piece.backward.host.time + piece.weight.host.time;
+    times.kernels += piece.forward.compute + piece.backward.compute + piece.weight.compute;
   }
   times.host += s.software.host_per_pass * 2;
   return times;
 }
 
-Time update_of(const Scenario& s, const Plan& plan, std::uint32_t stage) {
+Time update_of(const Scenario& s, const Plan& plan, std::uint32_t stage, const Gpu& gpu) {
   if (s.training.optimizer == Optimizer::none) return {};
   Time update = s.software.host_per_step;
   if (s.offload.optimizer != Tier::gpu) return update;
   const Held trained = trained_held(*plan.staged.models.front(), plan.staged.chunks[stage]);
-  const double parameters = updated(s, trained, copies(plan.staged.pipeline->shape));
-  Time of_gpu = optimizer_time(s.cluster.gpu, s.software, s.training.optimizer, parameters);
-  if (s.cluster.other)
-    of_gpu = std::min(of_gpu, optimizer_time(s.cluster.other->gpu, s.software, s.training.optimizer, parameters));
-  return update + of_gpu;
+  return update + optimizer_time(gpu, s.software, s.training.optimizer,
+                                 updated(s, trained, copies(plan.staged.pipeline->shape)));
 }
 
 /// The times of a plan's data-parallel traffic that nothing can hide, added to its course. Where stages hold two copies
@@ -242,7 +229,7 @@ void add_sends(Course& course, const Passes& passes, const Traffic& traffic, con
 /// What traffic inside layers loads, by stage. `loads`: what is known of it.
 void add_inner_loads(Passes& passes, Course& course, const Plan& plan, LayerTimes::TimedLayers& timed,
                      StepBound::LoadsOfKinds& loads, std::span<const Bandwidth> capacities) {
-  if (passes.s.cluster.other) return;
+  if (passes.s.cluster.other) return;  // each kind's timings load links as if all GPUs were of it
   for (std::uint32_t stage = 0; stage < passes.shape.stages; ++stage) {
     const std::vector<PieceTimes::TimedPiece>& kinds = timed.pieces.at({0, 0, stage});
     const InnerLoads& of_stage = loads.try_emplace(&kinds, kinds, capacities).first->second;
@@ -258,7 +245,7 @@ void add_inner_loads(Passes& passes, Course& course, const Plan& plan, LayerTime
 bool has_updates_after_flush(const Plan& plan) { return plan.staged.pipeline->updates == Updates::after_flush; }
 
 /// Whether each group may go its own way, if some take unlike times, or some ranks are late.
-bool may_stand_alone(const Scenario& s) { return s.cluster.gpus <= kMostUnfoldedGpus || s.imperfections.any(); }
+bool may_stand_alone(const Scenario& s) { return s.cluster.gpus <= kMostUnfoldedGpus || every_rank_differs(s); }
 
 /// Whether nothing is bounded of the plans of a layout all together.
 bool layers_unbounded(const Scenario& s) {
@@ -273,29 +260,40 @@ Time even_share(const Scenario& s, const Blocks& blocks, std::span<const Time> o
   return Time{(model * micro_batches(s)).value / s.parallelism.pipeline};
 }
 
-Passes passes_of(const Scenario& s, const Plan& plan, LayerTimes::TimedLayers& timed) {
-  Passes passes{s, plan.staged.pipeline->shape, {}, {}};
+/// The replicas of the model that are bounded: one on each of two kinds of GPUs, which have the first and the last, and
+/// the one that has a slow GPU. Else all are alike.
+std::vector<std::uint32_t> bounded_replicas(const Scenario& s, const Ranks& ranks) {
+  std::vector<std::uint32_t> replicas;
+  if (s.imperfections.slow_gpu) replicas.push_back(ranks.coordinate(*s.imperfections.slow_gpu).data);
+  if (replicas.empty() || s.cluster.other) replicas.push_back(0);
+  if (s.cluster.other) replicas.push_back(weight_copies(s.parallelism) - 1);
+  return replicas;
+}
+
+std::vector<Passes> passes_of(const Scenario& s, const Plan& plan, LayerTimes::TimedLayers& timed) {
   const PipelineSchedule* schedule = find_pipeline(s.pipeline.schedule);
-  const bool kernels_alone = s.cluster.other || schedule == nullptr || schedule->runs_together;
-  // The model is seen where a slow GPU holds a part of it, if there is one.
+  const bool kernels_alone = schedule == nullptr || schedule->runs_together;
+  const Shape& shape = plan.staged.pipeline->shape;
+  const std::vector<std::uint32_t> replicas = bounded_replicas(s, timed.ranks);
+  for (const std::uint32_t replica : replicas)
+    for (std::uint32_t stage = 0; stage < shape.stages; ++stage) timed.pieces.at({0, replica, stage});
+  const bool stand_alone = (!timed.pieces.alike() || every_rank_differs(s)) && may_stand_alone(s);
+  PieceTimes& pieces = stand_alone && !kernels_alone ? timed.least() : timed.pieces;
   std::optional<Coordinate> slow;
-  if (s.imperfections.slow_gpu && !s.cluster.other) slow = timed.ranks.coordinate(*s.imperfections.slow_gpu);
-  const std::uint32_t first = slow ? slow->data : 0, last = s.cluster.other ? weight_copies(s.parallelism) - 1 : first;
-  for (std::uint32_t stage = 0; stage < passes.shape.stages; ++stage) {
-    timed.pieces.at({0, first, stage});
-    timed.pieces.at({0, last, stage});
+  if (s.imperfections.slow_gpu) slow = timed.ranks.coordinate(*s.imperfections.slow_gpu);
+  std::vector<Passes> all;
+  for (const std::uint32_t replica : replicas) {
+    Passes& passes = all.emplace_back(Passes{s, shape, {}, {}, stand_alone});
+    for (std::uint32_t stage = 0; stage < shape.stages; ++stage) {
+      const Coordinate at{0, replica, stage};
+      const bool is_slow = slow && slow->data == replica && slow->stage == stage;
+      std::vector<ChunkTimes>& chunks = passes.chunks.emplace_back();
+      for (const BlockRange& range : plan.staged.chunks[stage])
+        chunks.push_back(times_of(s, *plan.staged.models.front(), range, pieces.at(at), kernels_alone, is_slow));
+      passes.update.push_back(update_of(s, plan, stage, gpu_of(s.cluster, timed.ranks.gpu(at))));
+    }
   }
-  passes.stand_alone = (!timed.pieces.alike() || s.imperfections.any()) && may_stand_alone(s);
-  PieceTimes& pieces = passes.stand_alone && !kernels_alone ? timed.least() : timed.pieces;
-  for (std::uint32_t stage = 0; stage < passes.shape.stages; ++stage) {
-    const OnStage kinds{pieces.at({0, first, stage}), pieces.at({0, last, stage})};
-    std::vector<ChunkTimes>& chunks = passes.chunks.emplace_back();
-    for (const BlockRange& range : plan.staged.chunks[stage])
-      chunks.push_back(
-          times_of(s, *plan.staged.models.front(), range, kinds, kernels_alone, slow && slow->stage == stage));
-    passes.update.push_back(update_of(s, plan, stage));
-  }
-  return passes;
+  return all;
 }
 
 Course course_of(const Passes& passes, const Plan& plan) {
@@ -355,12 +353,15 @@ Time StepBound::of_layers(const Scenario& s, const workload::Machine& machine, S
 Time StepBound::of_passes(const Scenario& s, const Plan& plan) {
   if (unbounded(s)) return {};
   LayerTimes::TimedLayers& own = times_.of(s, plan);
-  Passes passes = passes_of(s, plan, own);
-  Course course = course_of(passes, plan);
-  // Else they are in the times of passes.
-  if (has_updates_after_flush(plan) && passes.stand_alone)
-    add_inner_loads(passes, course, plan, own, loads_, times_.machine().link_capacities());
-  return course.least();
+  Time most{};
+  for (Passes& passes : passes_of(s, plan, own)) {
+    Course course = course_of(passes, plan);
+    // Else they are in the times of passes.
+    if (has_updates_after_flush(plan) && passes.stand_alone)
+      add_inner_loads(passes, course, plan, own, loads_, times_.machine().link_capacities());
+    most = std::max(most, course.least());
+  }
+  return most;
 }
 
 std::optional<Time> StepBound::with_least_traffic(const Scenario& s, const Plan& plan) {
@@ -371,12 +372,16 @@ std::optional<Time> StepBound::with_least_traffic(const Scenario& s, const Plan&
 Time StepBound::with(TrafficTimes::TimeWanted answer, const Scenario& s, const Plan& plan) {
   if (unbounded(s)) return {};
   LayerTimes::TimedLayers& own = times_.of(s, plan);
-  Passes passes = passes_of(s, plan, own);
-  Course course = course_of(passes, plan);
-  if (!has_updates_after_flush(plan)) return course.least();
+  std::vector<Passes> replicas = passes_of(s, plan, own);
   const std::vector<Bandwidth>& capacities = times_.machine().link_capacities();
-  add_inner_loads(passes, course, plan, own, loads_, capacities);
-  if (copies(passes.shape) > 1 || s.cluster.other) return course.least();
+  std::vector<Course> courses;
+  Time most{};
+  for (Passes& passes : replicas) {
+    Course& course = courses.emplace_back(course_of(passes, plan));
+    if (has_updates_after_flush(plan)) add_inner_loads(passes, course, plan, own, loads_, capacities);
+    most = std::max(most, course.least());
+  }
+  if (!has_updates_after_flush(plan) || copies(plan.staged.pipeline->shape) > 1) return most;
   StepInput input{s,
                   times_.machine(),
                   own.ranks,
@@ -384,19 +389,24 @@ Time StepBound::with(TrafficTimes::TimeWanted answer, const Scenario& s, const P
                   plan.staged.pipeline.get(),
                   plan.staged.chunks,
                   own.pieces};
-  const Traffic traffic = declare_traffic(input, LaneGroups(passes.shape, own.ranks, false));
+  const Traffic traffic = declare_traffic(input, LaneGroups(replicas.front().shape, own.ranks, false));
   TrafficTimes times(traffic.communications, times_.machine().timer(), answer);
-  const bool late = s.imperfections.any();
+  const bool late = every_rank_differs(s);
   const bool stand_alone = may_stand_alone(s) && (late || !own.pieces.alike() || !times.alike());
   if (stand_alone) times.stand_alone(late);
   InStep in_step(times, capacities);
   if (stand_alone && !late) in_step.find(s, plan, own.ranks, traffic);
   const bool first_stage_alone = answer == TrafficTimes::TimeWanted::least;
-  if (!first_stage_alone) add_sends(course, passes, traffic, in_step);
-  if (weight_copies(s.parallelism) > 1)
-    DataTraffic(passes, traffic, times, in_step).add_to(course, first_stage_alone ? 1 : passes.shape.stages);
-  if (first_stage_alone) return course.least();
-  return std::max(course.least(), StepLinks(passes, course, capacities).busiest(traffic, times));
+  for (std::size_t replica = 0; replica < replicas.size(); ++replica) {
+    const Passes& passes = replicas[replica];
+    Course& course = courses[replica];
+    if (!first_stage_alone) add_sends(course, passes, traffic, in_step);
+    if (weight_copies(s.parallelism) > 1)
+      DataTraffic(passes, traffic, times, in_step).add_to(course, first_stage_alone ? 1 : passes.shape.stages);
+    most = std::max(most, course.least());
+    if (!first_stage_alone) most = std::max(most, StepLinks(passes, course, capacities).busiest(traffic, times));
+  }
+  return most;
 }
 
 }  // namespace stepcast::search

@@ -41,8 +41,8 @@ class StepBound {
 
   /// From the plan's passes and bubbles, and the links that traffic inside layers keeps busy. Requires `plan` to be
   /// schedules::plan(scenario). O(layers). 0 with jitter, with a parameter server, and where ranks do not wait for each
-  /// other, of which nothing is bounded. Of GPUs of two kinds the faster ones of each stage count, and of replicas the
-  /// one that has a slow GPU.
+  /// other, of which nothing is bounded. Of GPUs of two kinds the replica on the slower ones counts, and the one that
+  /// has a slow GPU.
   Time of_passes(const schedules::Scenario& scenario, const schedules::Plan& plan);
 
   /// With what nothing hides of the traffic between stages and between data ranks as well; never less. About a tenth of

@@ -164,9 +164,9 @@ const std::vector<PieceTimes::TimedPiece>& PieceTimes::at(Coordinate c) {
 
 collectives::SharedTiming PieceTimes::timing_of(const TensorCollective& op, const LayerTraffic& traffic) {
   if (siblings_ == SiblingTime::bound) return traffic.bound(op, timer_);
-  collectives::SharedTiming timing = siblings_ == SiblingTime::any
-                                         ? traffic.least_time(op, timer_, scenario_.imperfections.any())
-                                         : traffic.time(op, timer_, fold_);
+  const bool some_are_late = scenario_.imperfections.any() || other_;
+  collectives::SharedTiming timing =
+      siblings_ == SiblingTime::any ? traffic.least_time(op, timer_, some_are_late) : traffic.time(op, timer_, fold_);
   alike_ = alike_ && timing->alike();
   if (siblings_ == SiblingTime::first && !timing->alike())
     timing = std::make_shared<const collectives::Timing>(scaled(*timing, 1 - timing->spread));

@@ -131,6 +131,27 @@ TEST(StepBound, HoldsWhereAGpuOrANodesNetworkIsSlow) {
   }
 }
 
+/// Replicas on the slower of two kinds of GPUs keep all others waiting, and traffic takes time on either.
+TEST(StepBound, SeesTheSlowerOfTwoKindsOfGpusAndTheirTraffic) {
+  Scenario s = schedules::round_numbers(32);
+  s.training.global_batch = 256;
+  s.cluster.other = schedules::OtherGpus{s.cluster.gpu, 16};
+  for (auto& [precision, rate] : s.cluster.other->gpu.peak) rate = rate * 3;
+  s.cluster.other->gpu.memory_bandwidth = s.cluster.gpu.memory_bandwidth * 3;
+  for (const std::uint32_t stages : {1u, 2u, 4u}) {
+    s.parallelism.pipeline = stages;
+    s.parallelism.tensor = 2;
+    s.parallelism.data = 16 / stages;
+    ASSERT_TRUE(schedules::check(s).empty());
+    workload::Machines machines;
+    StepBound bound(machines.of(machine_of(s)));
+    const double told =
+        bound.with_traffic(s, schedules::plan(s, machines)) / schedules::forecast(s, machines, {.advise = false}).step;
+    EXPECT_LE(told, 1) << stages;
+    EXPECT_GT(told, 0.85) << stages;
+  }
+}
+
 /// With ZeRO 3 on one stage parameters come beside kernels all the time: what kernels lose to that is most of what the
 /// step does.
 TEST(StepBound, SeesWhatGatheringParametersTakesFromTheKernelsBesideIt) {
