@@ -91,7 +91,7 @@ LayoutReport chosen_layouts(const schedules::Scenario& scenario, const search::L
   if (threads > 0) limit.emplace(oneapi::tbb::global_control::max_allowed_parallelism, threads);
   const search::ProgramSolver solver = loaded_solver();
   workload::Machines machines(kLayoutMachineBytes);
-  const schedules::ForecastOptions forecasting{.advise = false};
+  const schedules::ForecastOptions forecasting{.advise = false, .compare = false};
   const StatusLine line("looking for layouts");
   search::HeldPlan chosen =
       stages.held.empty() ? search::HeldPlan{.plan = search::best_layout_plan(scenario, options, solver, machines)}

@@ -254,7 +254,7 @@ Time perfect_step(workload::Machines& machines, Scenario s, const ForecastOption
                   const workload::WatchLowered& watch) {
   s.imperfections = {};
   const std::shared_ptr<const workload::Machine> machine = machine_for(s, machines, options);
-  const ForecastOptions own{.transfers = options.transfers, .advise = false, .watch = &watch};
+  const ForecastOptions own{.transfers = options.transfers, .advise = false, .compare = false, .watch = &watch};
   // Its ranks may be alike, and then few lanes do. Where folding is not exact both are simulated in the same way.
   const bool alike = !options.unfold && !options.transfers && !every_rank_differs(s);
   Forecast without = forecast_on(*machine, machines, s, own, !alike);
@@ -333,7 +333,7 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
   if (exchange == Exchange::nothing) more = run_asynchronously(out, input);
   if (options.transfers) out.lowered = lowered;
   if (options.advise) add_advice(out, s, machines);
-  if (imperfect) out.perfect = perfect_step(machines, s, options, counting);
+  if (imperfect && options.compare) out.perfect = perfect_step(machines, s, options, counting);
   add_figures(out, input, run, whole, mean_peak(s, staged.kinds), more,
               exchange == Exchange::parameters ? busy_in_round : run.busy, options);
   return out;

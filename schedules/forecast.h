@@ -31,6 +31,7 @@ struct ForecastOptions {
   bool time_details = false;   ///< fill the details of each stage's time
   bool record = false;         ///< unfold, and fill what was simulated
   bool advise = true;          ///< where the plan does not fit, try what would
+  bool compare = true;         ///< also the step without the imperfections that the scenario has
   Simulate simulate = Simulate::all;
   const workload::WatchLowered* watch = nullptr;  ///< of steps that are simulated transfer by transfer; none: nobody
 };

@@ -81,7 +81,7 @@ class PlanSearch {
   void simulate_start() {
     try {
       if (!schedules::check(space_.start).empty()) return;
-      schedules::Forecast own = schedules::forecast(space_.start, machines_, {.advise = false});
+      schedules::Forecast own = schedules::forecast(space_.start, machines_, {.advise = false, .compare = false});
       if (own.out_of_memory) answer_.own_misses = own.out_of_memory->needed - own.out_of_memory->available;
       if (!own.simulated || own.out_of_memory) return;
       const Bytes memory = peak_memory(schedules::plan(space_.start, machines_));
@@ -314,7 +314,7 @@ class PlanSearch {
         Scenario plan = plan_of(space_, settings, machines_);
         if (!taken[i].wanted) unwanted[i] = why_unwanted(plan);
         if (!unwanted[i].empty()) return;
-        schedules::Forecast forecast = schedules::forecast(plan, machines_, {.advise = false});
+        schedules::Forecast forecast = schedules::forecast(plan, machines_, {.advise = false, .compare = false});
         found[i] = {settings, std::move(plan), std::move(forecast), taken[i].bound, taken[i].memory};
       } catch (const InputError& why) {
         failures[i] = why.what();

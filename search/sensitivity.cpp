@@ -38,7 +38,7 @@ Sensitivity sensitivity(const Scenario& scenario, workload::Machines& machines) 
   const std::size_t sets = out.effects.size() + 1, factors = std::size(kFactors);  // the last set: all of them
   std::vector<Time> steps(sets * factors);
   calibrate::in_parallel(steps.size() + 1, [&](std::size_t i) {
-    schedules::ForecastOptions options{.advise = false};
+    schedules::ForecastOptions options{.advise = false, .compare = false};
     if (i == steps.size()) {
       options.critical_path = true;
       out.forecast = schedules::forecast(scenario, machines, options);

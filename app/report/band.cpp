@@ -5,11 +5,13 @@
 
 #include <algorithm>
 
+#include "app/report/step_text.h"
+
 namespace stepcast::app {
 
 std::string band_text(const std::optional<calibrate::Band>& band) {
   if (!band) return "-";
-  return fmt::format("{:.3g} to {:.3g} s{}", to_seconds(band->low), to_seconds(band->high), band->in_range ? "" : " *");
+  return seconds_text(band->low) + " to " + step_text(band->high) + (band->in_range ? "" : " *");
 }
 
 std::string band_basis(const calibrate::Band& band) {

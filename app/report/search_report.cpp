@@ -13,6 +13,7 @@
 #include "app/report/json_text.h"
 #include "app/report/paragraph.h"
 #include "app/report/percent.h"
+#include "app/report/step_text.h"
 #include "app/report/text_table.h"
 #include "schedules/results/time_parts.h"
 #include "search/costs.h"
@@ -110,11 +111,14 @@ bool is_told(const search::Space& space, const std::string& key) {
   return space.values[search::axis_named("", key)].size() > 1;
 }
 
-/// "parallelism.tensor 8, training.micro_batch 2": what tells the plan from others of the space.
+/// A key without its part: "micro_batch".
+std::string short_key(const std::string& key) { return key.substr(key.find('.') + 1); }
+
+/// "tensor 8, micro_batch 2": what tells the plan from others of the space.
 std::string in_words(const search::Space& space, const Settings& settings) {
   std::string words;
   for (const KeyValue& each : all_settings(settings))
-    if (is_told(space, each.key)) words += (words.empty() ? "" : ", ") + each.key + " " + each.value;
+    if (is_told(space, each.key)) words += (words.empty() ? "" : ", ") + short_key(each.key) + " " + each.value;
   return words;
 }
 
@@ -166,7 +170,7 @@ Compared compared(const FoundPlan& plan, search::Objective objective) {
         return {energy->value, "takes " + text(*energy) + " a step"};
       break;
   }
-  return {to_seconds(plan.forecast.step), "takes " + text(plan.forecast.step)};
+  return {to_seconds(plan.forecast.step), "takes " + step_text(plan.forecast.step)};
 }
 
 /// The scenario's own plan beside the first.
@@ -196,10 +200,10 @@ std::string front_text(const SearchReport& report) {
   if (report.answer.front.empty()) return {};
   std::vector<TextTable::Column> columns{{"step time"}, {"peak memory"}};
   for (const KeyValue& each : all_settings(report.answer.front.front().settings))
-    if (is_told(report.space, each.key)) columns.push_back({each.key.substr(each.key.find('.') + 1)});
+    if (is_told(report.space, each.key)) columns.push_back({short_key(each.key)});
   TextTable table(columns);
   for (const search::FrontPlan& plan : report.answer.front) {
-    std::vector<std::string> cells{text(plan.step), text(plan.memory)};
+    std::vector<std::string> cells{step_text(plan.step), text(plan.memory)};
     for (const KeyValue& each : all_settings(plan.settings))
       if (is_told(report.space, each.key)) cells.push_back(each.value);
     table.add(std::move(cells));
@@ -223,7 +227,7 @@ std::string search_table(const SearchReport& report) {
       if (std::ranges::any_of(answer.best, [&](const FoundPlan& plan) { return share(plan, part) >= 0.0005; }))
         parts.push_back(&part);
     for (const KeyValue& each : all_settings(answer.best.front()))
-      if (is_told(report.space, each.key)) columns.push_back({each.key.substr(each.key.find('.') + 1)});
+      if (is_told(report.space, each.key)) columns.push_back({short_key(each.key)});
     for (const TimePart* part : parts) columns.push_back({std::string(part->title) + " %"});
     TextTable table(columns);
     std::vector<Bar> bars;
@@ -231,7 +235,7 @@ std::string search_table(const SearchReport& report) {
     for (std::size_t i = 0; i < answer.best.size(); ++i) {
       const FoundPlan& plan = answer.best[i];
       starred = starred || (report.bands[i] && !report.bands[i]->in_range);
-      std::vector<std::string> cells{std::to_string(i + 1), text(plan.forecast.step), band_text(report.bands[i]),
+      std::vector<std::string> cells{std::to_string(i + 1), step_text(plan.forecast.step), band_text(report.bands[i]),
                                      text(plan.memory)};
       if (money) cells.push_back(fmt::format("{:.4g}", money_of(plan)->amount));
       if (energy) cells.push_back(text(*energy_of(plan)));

@@ -75,8 +75,9 @@ bool times_its_gpus(const Scenario& s, const Forecast& forecast) {
 std::vector<DoubtfulFigure> doubtful_figures(std::span<const Scenario> runs) {
   std::vector<Forecast> forecasts(runs.size());
   workload::Machines machines;
-  in_parallel(runs.size(),
-              [&](std::size_t i) { forecasts[i] = schedules::forecast(runs[i], machines, {.advise = false}); });
+  in_parallel(runs.size(), [&](std::size_t i) {
+    forecasts[i] = schedules::forecast(runs[i], machines, {.advise = false, .compare = false});
+  });
   std::size_t timed = 0, per_gpu = 0;
   for (std::size_t i = 0; i < runs.size(); ++i)
     if (runs[i].measured.step_time) {

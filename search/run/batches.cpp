@@ -76,7 +76,7 @@ BatchPlans plan_batches(const Scenario& scenario, std::span<const std::uint32_t>
   std::vector<std::optional<RunPlan>> plans(tried.size());
   calibrate::in_parallel(tried.size(), [&](std::size_t i) {
     try {
-      const schedules::Forecast forecast = schedules::forecast(tried[i], machines, {.advise = false});
+      const schedules::Forecast forecast = schedules::forecast(tried[i], machines, {.advise = false, .compare = false});
       if (forecast.out_of_memory) return;
       Scenario whole = tried[i];
       whole.checkpoint = scenario.checkpoint;
