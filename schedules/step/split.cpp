@@ -7,11 +7,13 @@
 
 namespace stepcast::schedules {
 
-std::array<GapPart, 2> parts_of_gap(const LaneTask& task, const sim::Timeline& timeline, Time from, Time to) {
+std::array<GapPart, 3> parts_of_gap(const LaneTask& task, const sim::Timeline& timeline, Time from, Time to) {
   const auto finish = [&](const std::optional<sim::TaskId>& t) {
     return t ? timeline.finish[sim::index(*t)] : Time{-1};
   };
-  const auto whole = [&](Time TimeSplit::*of) { return std::array{GapPart{of, from, to}, GapPart{of, to, to}}; };
+  const auto whole = [&](Time TimeSplit::*of) {
+    return std::array{GapPart{of, from, to}, GapPart{of, to, to}, GapPart{of, to, to}};
+  };
   const bool beside_last = finish(task.arrival_beside) > finish(task.arrival);
   const std::optional<sim::TaskId>& arrival = beside_last ? task.arrival_beside : task.arrival;
   const Time arrived = finish(arrival), summed = finish(task.data), launched = finish(task.launched);
@@ -19,7 +21,10 @@ std::array<GapPart, 2> parts_of_gap(const LaneTask& task, const sim::Timeline& t
   if (summed >= arrived && summed > from) return whole(&TimeSplit::exposed_data);
   if (arrived <= from) return whole(&TimeSplit::idle);
   const Time sent = std::clamp(timeline.start[sim::index(*arrival)], from, to);
-  return {GapPart{&TimeSplit::bubble, from, sent}, GapPart{&TimeSplit::exposed_pipeline, sent, to}};
+  // Tied embeddings are summed behind the lane's own gradients.
+  const Time own = task.activity == Activity::optimizer ? std::clamp(summed, from, sent) : from;
+  return {GapPart{&TimeSplit::exposed_data, from, own}, GapPart{&TimeSplit::bubble, own, sent},
+          GapPart{&TimeSplit::exposed_pipeline, sent, to}};
 }
 
 Time lane_begin(const Lane& lane, const sim::Timeline& timeline) {

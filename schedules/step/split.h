@@ -23,8 +23,8 @@ struct GapPart {
 };
 
 /// A gap before a task: the part in which the awaited transfer was under way is that traffic's, the part before it the
-/// other stage's. Either part may be empty.
-std::array<GapPart, 2> parts_of_gap(const LaneTask& task, const sim::Timeline& timeline, Time from, Time to);
+/// other stage's; but before an update what the lane's own gradients took comes first. Any part may be empty.
+std::array<GapPart, 3> parts_of_gap(const LaneTask& task, const sim::Timeline& timeline, Time from, Time to);
 
 /// Where a lane's time went in a step of `time`. The parts add up to it exactly: every stretch of the compute stream is
 /// a task or a gap, and a gap belongs to what the task after it waited for last.

@@ -42,6 +42,26 @@ TEST(Overlap, MoreLatencyNeverMakesAStepFaster) {
   }
 }
 
+/// The first stage is the last to sum its gradients. The tied embeddings' sum, which both ends await, comes behind.
+TEST(Split, GradientsAreSummedBeforeTheTiedEmbeddingsAndCountAsDataTraffic) {
+  Scenario s = round_numbers(32);
+  s.parallelism.pipeline = 4;
+  s.parallelism.data = 8;
+  s.training.global_batch = 128;
+  s.data_parallel.overlap = false;
+  ASSERT_TRUE(check(s).empty());
+  const Forecast tied = forecast(s);
+  s.model.variations.tied_head = false;
+  const Forecast untied = forecast(s);
+  const TimeSplit &first = tied.stages.front().time, &last = tied.stages.back().time;
+  EXPECT_GT(first.exposed_data, Time{});
+  EXPECT_GT(last.exposed_data, Time{});
+  EXPECT_GT(last.bubble, untied.stages.back().time.bubble);  // for the first stage's sum it waits
+  // The untied head is the last stage's own to sum; the first stage has the same gradients.
+  EXPECT_EQ(first.exposed_data, untied.stages.front().time.exposed_data);
+  EXPECT_EQ(first.bubble, untied.stages.front().time.bubble);
+}
+
 /// A list of `layers` on 8 GPUs, which share parameters by ZeRO 3.
 Scenario sharded_network(std::vector<NetworkLayer> layers) {
   Scenario s = data_parallel(8, 3);
