@@ -85,6 +85,9 @@ struct Software {
   bool dummy_weight_gradients = false;     ///< autograd is given an empty gradient for each shape of weight, all kept
   bool recompute_stops_early = false;      ///< once backward has its inputs: PyTorch's non-reentrant checkpointing
   bool recompute_fused_attention = false;  ///< selective: fused attention runs again too, else it is left alone
+  /// Full recomputation: tensor ranks share out a layer's input, which all of them have, and gather it before they run
+  /// the layer again.
+  bool partition_activations = false;
   bool gather_for_recompute = false;    ///< ZeRO 3: backward gathers parameters once to recompute, once more to go back
   Bytes parameter_prefetch{1LL << 40};  ///< ZeRO 3: at most so much of the next layer is gathered while one runs
   Time kernel_gap{};                    ///< GPU idle between two kernels of one stream

@@ -5,6 +5,7 @@
 
 #include "models/layers/model_blocks.h"
 #include "models/layers/partition.h"
+#include "models/layers/recompute.h"
 #include "schedules/pipeline/pipelines.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
@@ -260,6 +261,7 @@ void say_software(const Scenario& s, Speaker& out) {
   out.flag("software.fused_bias_dropout_add", w.fused_bias_dropout_add, true);
   out.flag("software.fused_gradient_accumulation", w.fused_gradient_accumulation, true);
   out.flag("software.pipeline_overlap", w.pipeline_overlap, true);
+  if (schedules::shares_out_inputs(s)) out.flag("software.partition_activations", true);
   out.text("software.main_gradient_precision", schedules::name(w.main_gradient_precision), true);
 }
 

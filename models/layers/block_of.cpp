@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "models/layers/recompute.h"
 #include "models/layers/stack_sizes.h"
+#include "sim/whole_bytes.h"
 
 namespace stepcast::schedules {
 namespace {
@@ -50,11 +52,16 @@ Block layer_block(const Scenario& s, std::string_view name, OperatorList list, d
   const RecomputedModules repeated = repeated_modules(s);
   const bool full = s.recompute == Recompute::full;
   layer.saved = full ? input_bytes(list) : saved_bytes(list, repeated);
+  if (shares_out_inputs(s)) layer.saved /= s.parallelism.tensor;
   layer.working = saved_bytes(list) - layer.saved + gradient_bytes(list);
   // A weight that ranks in depth share is there whole while it is at work, and so is its gradient.
   if (grid(s.parallelism).depth > 1)
     layer.working += 2 * largest_weight(list) * static_cast<double>(element_bytes(s.training.precision));
   if (full) layer.recompute = repeated_whole(s, list.forward);
+  if (shares_out_inputs(s))
+    layer.recompute.insert(layer.recompute.begin(),
+                           TensorCollective{OperatorKind::checkpoint_gather, collectives::Operation::all_gather,
+                                            whole_bytes(input_bytes(list))});
   if (s.recompute == Recompute::selective) layer.recompute = repeated_kernels(list, repeated);
   layer.backward = backward_pass(list);
   take(layer, std::move(list));

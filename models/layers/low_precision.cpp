@@ -51,7 +51,8 @@ class Recast {
   /// Tensor ranks gather the casts of what enters a multiply: forward by rows; for the weight's gradient by columns,
   /// which Hopper makes of the rows by a transpose and block scales, which differ, have to gather on their own.
   void add(TensorCollective gather) {
-    if (gather.operation != collectives::Operation::all_gather || gather.among != Among::tensor) {
+    if (gather.operation != collectives::Operation::all_gather || gather.among != Among::tensor ||
+        gather.kind == OperatorKind::checkpoint_gather) {
       out_.push_back(gather);
       return;
     }

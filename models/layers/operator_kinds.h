@@ -83,6 +83,8 @@ enum class OperatorKind : std::uint8_t {
   experts_combine,
   experts_sum,
   shared_experts_sum,
+  // Recomputation.
+  checkpoint_gather,
   // Low precision.
   cast,
   weight_cast,
@@ -103,7 +105,7 @@ enum class OperatorKind : std::uint8_t {
 };
 
 /// Names for people, in the order of the kinds.
-inline constexpr std::array<std::string_view, 83> kOperatorNames = {
+inline constexpr std::array<std::string_view, 84> kOperatorNames = {
     "other",
     "embedding",
     "embedding projection",
@@ -173,6 +175,7 @@ inline constexpr std::array<std::string_view, 83> kOperatorNames = {
     "results from experts",
     "weighted sum of experts",
     "sum with shared experts",
+    "gather of a checkpoint",
     "cast",
     "cast of weights",
     "transpose of a cast",

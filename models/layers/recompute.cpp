@@ -60,7 +60,10 @@ class Regrouping {
     if (!fresh) return;
     Block& block = out_.kinds.emplace_back(treatment.recomputed ? recomputed_.at(place) : plain_.at(place));
     block.working += treatment.others_saved;
-    if (!treatment.keeps_input) block.saved = 0;
+    if (treatment.keeps_input) return;
+    block.saved = 0;
+    if (!block.recompute.empty() && kind(block.recompute.front()) == OperatorKind::checkpoint_gather)
+      block.recompute.erase(block.recompute.begin());
   }
 
   const Blocks recomputed_, plain_;

@@ -425,6 +425,7 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_TRUE(software.gather_for_recompute);
   EXPECT_TRUE(software.recompute_fused_attention);
   EXPECT_TRUE(software.recompute_stops_early);
+  EXPECT_TRUE(software.partition_activations);
   EXPECT_TRUE(software.dummy_weight_gradients);
   EXPECT_EQ(software.compute_share, 0.44);
   EXPECT_EQ(software.parameter_prefetch, Bytes{20 << 20});

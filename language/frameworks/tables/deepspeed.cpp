@@ -52,6 +52,10 @@ const std::vector<FlagRow>& deepspeed_rows() {
       {.name = "tensor_parallel.autotp_size", .key = "@tensor", .remark = "parallelism.tensor"},
       {.name = "sequence_parallel_size", .key = "@sequences", .remark = "parallelism.context, Ulysses"},
       {.name = "pipeline.stages", .key = "@stages", .remark = "parallelism.pipeline: PipelineModule(num_stages=...)"},
+      {.name = "activation_checkpointing.partition_activations",
+       .key = "software.partition_activations",
+       .usual = "false",
+       .spellings = {{"true", "true"}, {"false", "false"}}},
       {.name = "activation_checkpointing.cpu_checkpointing",
        .key = "@offload_activations",
        .spellings = {{"true", "true"}, {"false", "false"}},
@@ -101,7 +105,7 @@ constexpr std::string_view kDeepspeedIgnored =
     "zero_optimization.offload_optimizer.fast_init zero_optimization.offload_param.pin_memory "
     "zero_optimization.offload_param.buffer_* zero_optimization.offload_param.nvme_path "
     "zero_optimization.offload_param.max_in_cpu zero_optimization.mics_hierarchical_params_gather aio.* "
-    "activation_checkpointing.partition_activations activation_checkpointing.contiguous* "
+    "activation_checkpointing.contiguous* "
     "activation_checkpointing.synchronize* activation_checkpointing.profile flops_profiler.* comms_logger.* "
     "tensorboard.* wandb.* csv_monitor.* monitor_config.* checkpoint.* amp.opt_level pipeline.seed_layers "
     "pipeline.partition pipeline.pipe_partitioned pipeline.grad_partitioned dataloader_drop_last seed "

@@ -77,6 +77,11 @@ TEST(BadConfigurations, OfMegatronDeepSpeedSayWhatToGiveInstead) {
   const auto recompute = [](const std::string& more) { return imported("megatron", kFlags + more).recompute; };
   EXPECT_EQ(recompute("--checkpoint-activations"), recompute("--activations-checkpoint-method uniform"));
   EXPECT_NE(recompute("--checkpoint-activations"), recompute(""));
+  const auto parts = [](const std::string& more) {
+    return imported("megatron", kFlags + more).software.partition_activations;
+  };
+  EXPECT_TRUE(parts("--distribute-saved-activations"));
+  EXPECT_FALSE(parts(""));
 }
 
 TEST(BadConfigurations, WithoutTheSizeOfTheVocabularySayHowToGiveIt) {

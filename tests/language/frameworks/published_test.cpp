@@ -519,6 +519,12 @@ TEST(Published, ConfigurationsOfDeepSpeed) {
                           more);
   EXPECT_EQ(said_of(s, kPlan), "1 1 8 1 8 bf16 3 none");
   EXPECT_EQ(said_of(s, {"data_parallel.overlap"}), "false");
+  // deepspeed.ai/docs/config-json, activation checkpointing
+  EXPECT_TRUE(imported("deepspeed",
+                       R"({"train_batch_size": 8, "activation_checkpointing": {"partition_activations": true,
+                       "cpu_checkpointing": false, "contiguous_memory_optimization": false}})",
+                       more)
+                  .software.partition_activations);
   // github.com/bigscience-workshop/bigscience, train/tr11-176B-ml: what tr11-176B-ml.slurm (@003b250, BLOOM's) and
   // smaller_models/tr11f-6B3-ml.slurm (@08f504f) write for DeepSpeed, beside flags for pipeline and tensor ranks.
   const auto bloom =

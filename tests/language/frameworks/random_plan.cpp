@@ -108,9 +108,9 @@ std::string megatron_plan(PlanDice& dice, bool flags) {
                    "recompute: {full_layers: 1}\n", "recompute: {modules: [mlp, core_attn]}\n"});
   if (dice.chance(10)) yaml += "offload: {optimizer: host}\n";
   if (dice.chance(30))
-    yaml += fmt::format("software: {{fused_cross_entropy: {}, tensor_overlap: {}, vocabulary_multiple: {}}}\n",
+    yaml += fmt::format("software: {{fused_cross_entropy: {}, tensor_overlap: {}, vocabulary_multiple: {}{}}}\n",
                         dice.chance(50), parallel.starts_with(", sequence") ? dice.of({"none", "all"}) : "none",
-                        dice.of({64, 128}));
+                        dice.of({64, 128}), dice.chance(40) ? ", partition_activations: true" : "");
   return yaml;
 }
 
@@ -120,7 +120,9 @@ std::string deepspeed_plan(PlanDice& dice) {
   std::string training = dice.of({"precision: bf16", "precision: bf16", "precision: fp16", "precision: fp32"});
   if (dice.chance(10)) training += fmt::format(", optimizer: {}", dice.of({"sgd", "momentum"}));
   yaml += batch(dice, size, training.c_str());
-  yaml += "model: {" + decoder(dice, true, 8) + "}\nsoftware: huggingface-deepspeed\n";
+  yaml += "model: {" + decoder(dice, true, 8) + "}\n";
+  yaml += dice.chance(30) ? "software: {base: huggingface-deepspeed, partition_activations: true}\n"
+                          : "software: huggingface-deepspeed\n";
   const int zero = size.pipeline > 1 ? dice.of({0, 1}) : dice.of({0, 1, 2, 3});
   yaml += fmt::format("data_parallel: {{zero: {}", zero);
   if (dice.chance(30)) yaml += fmt::format(", overlap: {}", dice.chance(50));

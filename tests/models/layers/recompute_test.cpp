@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <vector>
+
 #include "models/layers/model_blocks.h"
 #include "models/layers/stack_sizes.h"
 #include "schedules/forecast.h"
@@ -90,6 +93,44 @@ TEST(RecomputeFull, StopsEarlyBeforeTheLastMultiply) {
     EXPECT_FALSE(std::holds_alternative<Gemm>(forward[i]));
   s.software.dropout = true;  // its mask is needed
   EXPECT_EQ(repeated().size(), blocks(s).kinds[1].forward.size());
+}
+
+// Megatron-LM, --distribute-saved-activations: gather_split_1d_tensor() before a checkpoint's forward runs again.
+TEST(RecomputeFull, TensorRanksKeepPartsOfInputsAndGatherThem) {
+  Scenario s = round_numbers(8);
+  s.parallelism.tensor = 8;
+  s.recompute = Recompute::full;
+  const Block whole = blocks(s).kinds[1];
+  s.software.partition_activations = true;
+  const Block parted = blocks(s).kinds[1];
+  EXPECT_EQ(parted.saved, whole.saved / s.parallelism.tensor);
+  EXPECT_EQ(parted.saved + parted.working, whole.saved + whole.working);  // whole while the layer is at work
+  EXPECT_EQ(parted.forward.size(), whole.forward.size());
+  ASSERT_EQ(parted.recompute.size(), whole.recompute.size() + 1);
+  const auto& gather = std::get<TensorCollective>(parted.recompute.front());
+  EXPECT_EQ(gather.operation, collectives::Operation::all_gather);
+  EXPECT_EQ(gather.bytes, s.training.micro_batch * s.training.sequence * s.model.hidden * Bytes{2});
+
+  s.recompute_group = 2;  // one input of two layers
+  const Blocks of_groups = with_recomputation(s, cut(blocks(s), 1));
+  std::size_t gathers = 0, layers = 0;
+  for (const std::uint32_t kind_of : of_groups.order) {
+    const Block& block = of_groups.kinds[kind_of];
+    layers += block.layer;
+    gathers += !block.recompute.empty() && kind(block.recompute.front()) == OperatorKind::checkpoint_gather;
+  }
+  EXPECT_EQ(2 * gathers, layers);
+
+  s.recompute_group = 1;
+  for (const auto& change : std::vector<std::function<void(Scenario&)>>{
+           [](Scenario& t) { t.parallelism.sequence = true; }, [](Scenario& t) { t.recompute = Recompute::none; },
+           [](Scenario& t) { t.recompute = Recompute::selective; }}) {
+    Scenario same = s;
+    change(same);
+    const double with = blocks(same).kinds[1].saved;
+    same.software.partition_activations = false;
+    EXPECT_EQ(with, blocks(same).kinds[1].saved);
+  }
 }
 
 TEST(RecomputeEvery, TakesTheTimeOfFullRecomputationWhateverTheGroup) {
