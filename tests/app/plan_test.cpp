@@ -140,7 +140,9 @@ TEST(PlanCommand, ATableIsARunInEachRowAndSaysWhichCannotBePlanned) {
 }
 
 TEST(PlanCommand, APlanThatDoesNotFitHasAnExitStatusOfItsOwn) {
-  const Outcome outcome = run_program("plan scenarios/well-known/opt-175b-992-a100.yaml --set run.tokens=300e9");
+  const Outcome outcome = run_program(
+      "plan scenarios/well-known/opt-175b-992-a100.yaml --set run.tokens=300e9 --set "
+      "software.partition_activations=false");
   EXPECT_EQ(outcome.status, 3);
   EXPECT_THAT(outcome.out, HasSubstr("out of memory"));
   EXPECT_THAT(outcome.out, HasSubstr("GPU-hours"));
