@@ -2,6 +2,11 @@
 
 #include <malloc.h>
 
+/// The same for jemalloc, which reads it at start-up where the program is linked with it (cmake/Allocator.cmake): what
+/// has been free for some seconds the system may take where memory is short, but until then it stays.
+extern "C" const char* malloc_conf;
+const char* malloc_conf = "muzzy_decay_ms:-1,oversize_threshold:0";
+
 namespace stepcast::app {
 
 void keep_freed_memory() {
