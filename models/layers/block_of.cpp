@@ -32,8 +32,16 @@ void take(Block& block, OperatorList list) {
 
 Block part_block(std::string_view name, OperatorList list, double output) {
   Block block{.name = name, .parameters = parameters(list), .saved = saved_bytes(list), .output = output};
+  block.for_weights = block.saved;
   block.backward = backward_pass(list);
   take(block, std::move(list));
+  return block;
+}
+
+Block loss_block(std::string_view name, OperatorList list, double for_weights) {
+  Block block = part_block(name, std::move(list));
+  block.for_weights = for_weights;
+  block.saved_by_loss = std::exchange(block.saved, 0);
   return block;
 }
 
@@ -53,6 +61,9 @@ Block layer_block(const Scenario& s, std::string_view name, OperatorList list, d
   const bool full = s.recompute == Recompute::full;
   layer.saved = full ? input_bytes(list) : saved_bytes(list, repeated);
   if (shares_out_inputs(s)) layer.saved /= s.parallelism.tensor;
+  // What the multiplies read and the gradients of what they made, about as much as backward needs but for the scores,
+  // which no weight has a part in: Qi et al. (arXiv 2401.10241, sec. 2.3) count 32 sbh of 34 sbh and the scores.
+  layer.for_weights = saved_bytes(list, {.attention_core = true});
   layer.working = saved_bytes(list) - layer.saved + gradient_bytes(list);
   // A weight that ranks in depth share is there whole while it is at work, and so is its gradient.
   if (grid(s.parallelism).depth > 1)

@@ -24,7 +24,9 @@ struct Block {
   double parameters = 0;
   double expert_parameters = 0;  ///< of those, of experts that the expert ranks share out
   double saved = 0;              ///< bytes kept from forward to backward, with the scenario's recomputation
-  double working = 0;            ///< bytes that are there only while it is at work: logits, recomputed activations
+  double saved_by_loss = 0;      ///< likewise by a head or a loss: what is never offloaded, for it goes backward first
+  double for_weights = 0;        ///< bytes kept from there to its weights' gradients, where these have their own pass
+  double working = 0;            ///< bytes besides while it goes backward: gradients, recomputed activations
   double output = 0;             ///< bytes it passes on, of a row of tensor ranks together
   bool output_split = false;     ///< each tensor rank has a part of them, with and without sequence parallelism
   /// As its list has them, before low precision or frozen layers change its passes: its operators, what they save, and

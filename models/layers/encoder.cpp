@@ -84,9 +84,9 @@ Block bert_head(const Scenario& s, const StackSizes& z) {
   logits(w, predicted);
   w.owns(d(z.vocab));  // a bias
   cross_entropy(w, predicted);
-  Block block = part_block("head", std::move(list));
-  block.working = std::exchange(block.saved, 0);
-  return block;
+  // What the transform and the logits multiply, and the gradients of what they make.
+  const double of_weights = d(predicted) * (3 * d(z.hidden) + d(z.vocab)) * d(z.element);
+  return loss_block("head", std::move(list), of_weights);
 }
 
 Block patch_embedding(const Scenario& s, const StackSizes& z) {
@@ -119,9 +119,7 @@ Block class_head(const Scenario& s, const StackSizes& z) {
   w.forward.touch(logits * 10 * kFloat, 6);
   w.backward.touch(logits * 4 * kFloat, 2);
   w.saves(2 * logits * kFloat);
-  Block block = part_block("head", std::move(list));
-  block.working = std::exchange(block.saved, 0);
-  return block;
+  return loss_block("head", std::move(list), (d(z.samples) * d(z.hidden) + logits) * d(z.element));
 }
 
 }  // namespace

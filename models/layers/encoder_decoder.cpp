@@ -84,9 +84,8 @@ Block head(const Scenario& s, const Stacks& z) {
   logits(w);
   w.saves(2 * z.decoder.residual * d(z.decoder.element));  // the norm's input and output
   cross_entropy(w);
-  Block block = part_block("head", std::move(list));
-  block.working = std::exchange(block.saved, 0);
-  return block;
+  const StackSizes& last = z.decoder;
+  return loss_block("head", std::move(list), (last.residual + d(last.tokens) * d(last.vocab)) * d(last.element));
 }
 
 }  // namespace
@@ -96,7 +95,9 @@ Blocks encoder_decoder_blocks(const Scenario& s) {
   Blocks out;
   Block encoder = layer_block(s, "encoder layer", layer_operators(s, z.encoder), z.passed_on);
   Block decoder = decoder_layer(s, z), first = decoder;
-  first.saved += z.encoder.residual * d(z.encoder.element);
+  const double encoded = z.encoder.residual * d(z.encoder.element);
+  first.saved += encoded;
+  first.for_weights += encoded;
   out.kinds = {embedding(s, z),    std::move(encoder), encoder_norm(s, z),
                std::move(decoder), std::move(first),   head(s, z)};
   const std::int64_t encoders = encoder_layers(s.model);

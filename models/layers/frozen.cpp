@@ -21,7 +21,7 @@ void freeze(Blocks& blocks, std::int64_t layers) {
         copy.frozen = true;
         copy.backward.clear();
         copy.recompute.clear();
-        copy.saved = copy.working = 0;
+        copy.saved = copy.saved_by_loss = copy.for_weights = copy.working = 0;
       }
     }
     kind = known->second;

@@ -137,8 +137,8 @@ Block head(const Scenario& s, const StackSizes& z) {
     w.begin(Kind::embedding);
     w.owns(d(z.vocab) * d(z.width));
   }
-  Block block = part_block("head", std::move(list));
-  block.working = std::exchange(block.saved, 0) + gathered_words(z);  // its backward follows at once
+  Block block = loss_block("head", std::move(list), (z.residual + d(z.tokens) * d(z.vocab)) * d(z.element));
+  block.working = gathered_words(z);
   return block;
 }
 
@@ -156,9 +156,7 @@ Block loss(const Scenario& s, const StackSizes& z) {
   OperatorList list;
   Writer w(s, z, list);
   loss_of_cast_logits(w);
-  Block block = part_block("loss", std::move(list));
-  block.working = std::exchange(block.saved, 0);
-  return block;
+  return loss_block("loss", std::move(list), 0);
 }
 
 /// What layers of a decoder differ in.

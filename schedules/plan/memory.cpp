@@ -19,15 +19,34 @@ Bytes bytes(double n) { return whole_bytes(n); }
 
 bool keeps_master_copy(const Scenario& s) { return element_bytes(s.training.precision) == 2; }
 
-/// The most bytes kept between forward and backward at one time.
-double most_saved(std::span<const double> saved, const Shape& shape, const StageOrder& order) {
-  double now = 0, most = 0;
+PeakActivations peak_activations(const ActivationSizes& sizes, const Shape& shape, const StageOrder& order) {
+  HeldActivations held(shape, sizes);
+  PeakActivations most;
   for (const Pass& pass : order) {
-    if (pass.kind == PassKind::forward) now += saved[pass.virtual_stage];
-    if (is_last(shape, pass.kind)) now -= saved[pass.virtual_stage];
-    most = std::max(most, now);
+    held.begin(pass.kind, pass.virtual_stage);
+    most.most_saved = std::max(most.most_saved, held.saved());
+    most.on_gpu = std::max(most.on_gpu, held.bytes());
+    held.end(pass.kind, pass.virtual_stage);
+    most.on_gpu = std::max(most.on_gpu, held.bytes());
   }
   return most;
+}
+
+/// Of one chunk. Backward goes from the last block to the first, and what a block keeps is gone when it has been.
+ChunkActivations chunk_activations(const Blocks& blocks, const BlockRange& chunk) {
+  ChunkActivations out;
+  double gone = 0, made = 0;
+  for (std::uint32_t i = chunk.count; i-- > 0;) {
+    const Block& block = blocks.at(chunk.first + i);
+    out.backward = std::max(out.backward, block.working - gone);
+    out.split_backward = std::max(out.split_backward, made - gone + block.working);
+    gone += block.saved + block.saved_by_loss;
+    made += block.for_weights;
+    out.saved += block.saved;
+    out.saved_by_loss += block.saved_by_loss;
+  }
+  out.for_weights = made;
+  return out;
 }
 
 /// The largest value of some member over the blocks of a stage.
@@ -74,36 +93,51 @@ bool hold_the_same(const Blocks& blocks, std::span<const BlockRange> a, std::spa
 
 }  // namespace
 
-Bytes ActivationSizes::at_work(double kept) const {
-  const Bytes all = bytes(kept + working), off = leaving(all - bytes(working));
-  return all - off + std::min(off, stays.value_or(Bytes{}));
-}
-
-Bytes ActivationSizes::at_rest(double kept) const {
-  const Bytes all = bytes(kept), off = leaving(all);
-  return all - off + std::min(off, stays.value_or(Bytes{}));
-}
-
 Bytes ActivationSizes::leaving(Bytes kept) const {
   return stays ? bytes(static_cast<double>(kept.value) * offloaded) : Bytes{};
 }
 
 ActivationSizes activation_sizes(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks) {
   ActivationSizes sizes;
+  const double factor = 1 + s.software.activation_overhead;
   for (const BlockRange& chunk : chunks) {
-    double& saved = sizes.saved.emplace_back(0);
-    for (const std::uint32_t place : places({&chunk, 1})) saved += blocks.at(place).saved;
-  }
-  sizes.working = largest(blocks, chunks, &Block::working);
-  if (const double overhead = s.software.activation_overhead; overhead > 0) {
-    for (double& saved : sizes.saved) saved *= 1 + overhead;
-    sizes.working *= 1 + overhead;
+    ChunkActivations& of_chunk = sizes.chunks.emplace_back(chunk_activations(blocks, chunk));
+    for (double* const part : {&of_chunk.saved, &of_chunk.saved_by_loss, &of_chunk.for_weights, &of_chunk.backward,
+                               &of_chunk.split_backward})
+      *part *= factor;
   }
   if (s.offload.activations != Tier::gpu) {
     sizes.stays = bytes(2 * largest(blocks, chunks, &Block::saved));
     sizes.offloaded = offloaded_activations(s);
   }
   return sizes;
+}
+
+void HeldActivations::begin(PassKind kind, std::uint32_t virtual_stage) {
+  const ChunkActivations& chunk = sizes_.chunks[virtual_stage];
+  if (kind == PassKind::forward) {
+    saved_ += chunk.saved;
+    besides_ += chunk.saved_by_loss;
+  } else if (kind != PassKind::weight) {
+    at_work_ = is_last(shape_, kind) ? chunk.backward : chunk.split_backward;
+  }
+}
+
+void HeldActivations::end(PassKind kind, std::uint32_t virtual_stage) {
+  const ChunkActivations& chunk = sizes_.chunks[virtual_stage];
+  at_work_ = 0;
+  if (kind == PassKind::weight) {
+    besides_ -= chunk.for_weights;
+  } else if (kind != PassKind::forward) {
+    saved_ -= chunk.saved;
+    besides_ -= chunk.saved_by_loss;
+    if (!is_last(shape_, kind)) besides_ += chunk.for_weights;
+  }
+}
+
+Bytes HeldActivations::bytes() const {
+  const Bytes all = whole_bytes(saved_ + besides()), off = sizes_.leaving(whole_bytes(saved_));
+  return all - off + std::min(off, sizes_.stays.value_or(Bytes{}));
 }
 
 double optimizer_bytes(const Scenario& s) {
@@ -114,7 +148,7 @@ double optimizer_bytes(const Scenario& s) {
 namespace {
 
 /// Moves what is offloaded. Of what comes block by block, the block at work and the next stay.
-void offload(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks, const ActivationSizes& sizes,
+void offload(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks, Bytes activations_leaving,
              MemoryUse& use) {
   const double e = d(element_bytes(s.training.precision));
   const auto move = [&](Tier tier, Bytes Offloaded::*kind, Bytes& from, Bytes stays) {
@@ -124,11 +158,8 @@ void offload(const Scenario& s, const Blocks& blocks, std::span<const BlockRange
     from = stays;
   };
   const Bytes two_blocks = bytes(2 * largest(blocks, chunks, &Block::parameters) * e);
-  Bytes leaving = sizes.leaving(use.activations - sizes.at_work(0));
   move(s.offload.parameters, &Offloaded::parameters, use.parameters, std::min(use.parameters, two_blocks));
-  use.activations = use.activations - leaving;
-  move(s.offload.activations, &Offloaded::activations, leaving, std::min(leaving, sizes.stays.value_or(leaving)));
-  use.activations += leaving;
+  move(s.offload.activations, &Offloaded::activations, activations_leaving, {});
   move(s.offload.optimizer, &Offloaded::optimizer, use.optimizer, {});
   // With ZeRO 2 and 3 gradients leave as they come (ZeRO-Offload, sec. 4.1), always to the host.
   if (s.offload.optimizer != Tier::gpu && s.data_parallel.zero >= 2)
@@ -174,13 +205,12 @@ StageContents stage_contents(const Scenario& s, const Blocks& blocks, std::span<
   return contents;
 }
 
-/// `contents`: of these chunks, or of others with the same blocks; `most`: bytes that they keep at one time.
+/// `contents`: of these chunks, or of others with the same blocks.
 MemoryUse at_peak(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks,
-                  const StageContents& contents, double most) {
-  const ActivationSizes& sizes = contents.activations;
+                  const StageContents& contents, const PeakActivations& most) {
   MemoryUse use = contents.still;
-  use.activations = bytes(most + sizes.working);
-  if (s.offload.any()) offload(s, blocks, chunks, sizes, use);
+  use.activations = most.on_gpu;
+  if (s.offload.any()) offload(s, blocks, chunks, contents.activations.leaving(bytes(most.most_saved)), use);
   return use;
 }
 
@@ -189,15 +219,15 @@ MemoryUse at_peak(const Scenario& s, const Blocks& blocks, std::span<const Block
 MemoryUse stage_memory(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks, const Shape& shape,
                        const StageOrder& order, std::uint32_t weight_versions) {
   const StageContents contents = stage_contents(s, blocks, chunks, shape, weight_versions);
-  return at_peak(s, blocks, chunks, contents, most_saved(contents.activations.saved, shape, order));
+  return at_peak(s, blocks, chunks, contents, peak_activations(contents.activations, shape, order));
 }
 
-double SavedPeaks::of(std::uint32_t stage, const std::vector<double>& saved, const Shape& shape,
-                      const StageOrder& order) {
+PeakActivations SavedPeaks::of(std::uint32_t stage, const ActivationSizes& sizes, const Shape& shape,
+                               const StageOrder& order) {
   if (known_.size() <= stage) known_.resize(stage + 1);
   for (const Peak& known : known_[stage])
-    if (known.saved == saved) return known.most;
-  return known_[stage].emplace_back(Peak{saved, most_saved(saved, shape, order)}).most;
+    if (known.sizes == sizes) return known.most;
+  return known_[stage].emplace_back(Peak{sizes, peak_activations(sizes, shape, order)}).most;
 }
 
 std::vector<MemoryUse> stage_memories(const Scenario& s, const Blocks& blocks,
@@ -212,7 +242,7 @@ std::vector<MemoryUse> stage_memories(const Scenario& s, const Blocks& blocks,
     const bool like_the_one_before = stage > 0 && versions == pipeline.weight_versions[stage - 1] &&
                                      hold_the_same(blocks, chunks[stage], chunks[stage - 1]);
     if (!like_the_one_before) contents = stage_contents(s, blocks, chunks[stage], pipeline.shape, versions);
-    const double most = known.of(stage, contents.activations.saved, pipeline.shape, pipeline.orders[stage]);
+    const PeakActivations most = known.of(stage, contents.activations, pipeline.shape, pipeline.orders[stage]);
     stages.push_back(at_peak(s, blocks, chunks[stage], contents, most));
   }
   return stages;

@@ -12,37 +12,68 @@
 
 namespace stepcast::schedules {
 
+/// What one micro-batch keeps of a model chunk on one GPU, in bytes.
+struct ChunkActivations {
+  double saved = 0;           ///< from its forward to its backward pass, as far as it may be offloaded
+  double saved_by_loss = 0;   ///< likewise of head and loss, which are not
+  double for_weights = 0;     ///< from there to its weights' gradients, where these have a pass of their own
+  double backward = 0;        ///< the most that its backward pass takes beyond what is kept when it begins
+  double split_backward = 0;  ///< the same of one that leaves the weights' gradients to a pass of their own
+  friend bool operator==(const ChunkActivations&, const ChunkActivations&) = default;
+};
+
 /// What the activations of a stage take on one GPU.
 struct ActivationSizes {
-  std::vector<double> saved;   ///< bytes of one micro-batch from its forward to its last pass, by virtual stage
-  double working = 0;          ///< bytes besides while a pass runs: of the block that takes most
-  std::optional<Bytes> stays;  ///< of what is offloaded; none: nothing is
-  double offloaded = 1;        ///< the share of what is saved that is offloaded
+  std::vector<ChunkActivations> chunks;  ///< by virtual stage
+  std::optional<Bytes> stays;            ///< of what is offloaded; none: nothing is
+  double offloaded = 1;                  ///< the share of what is saved that is offloaded
 
-  /// With so many bytes saved: while a pass runs, and between two.
-  Bytes at_work(double kept) const;
-  Bytes at_rest(double kept) const;
   /// Of saved bytes, those that are offloaded.
   Bytes leaving(Bytes kept) const;
+  friend bool operator==(const ActivationSizes&, const ActivationSizes&) = default;
 };
 ActivationSizes activation_sizes(const Scenario& scenario, const Blocks& blocks, std::span<const BlockRange> chunks);
+
+/// The activations of a stage as its passes come and go.
+class HeldActivations {
+ public:
+  HeldActivations(const Shape& shape, const ActivationSizes& sizes) : shape_(shape), sizes_(sizes) {}
+
+  void begin(PassKind kind, std::uint32_t virtual_stage);
+  void end(PassKind kind, std::uint32_t virtual_stage);
+
+  double saved() const { return saved_; }                 ///< what may be offloaded of it, all of it counted
+  double besides() const { return besides_ + at_work_; }  ///< what may not
+  /// On the GPU: both, but for what is offloaded.
+  Bytes bytes() const;
+
+ private:
+  const Shape& shape_;
+  const ActivationSizes& sizes_;
+  double saved_ = 0, besides_ = 0, at_work_ = 0;
+};
 
 /// One GPU's memory at its stage's peak. `chunks`: the stage's, one per virtual stage; `order`: its passes;
 /// `weight_versions`: how many versions of its parameters it keeps.
 MemoryUse stage_memory(const Scenario& scenario, const Blocks& blocks, std::span<const BlockRange> chunks,
                        const Shape& shape, const StageOrder& order, std::uint32_t weight_versions = 1);
 
-/// The most bytes that the stages of one pipeline keep between forward and backward at one time, each worked out once:
-/// plans with other data-parallel states keep the same.
+/// The activations of a stage where they take most.
+struct PeakActivations {
+  Bytes on_gpu{};
+  double most_saved = 0;  ///< bytes between forward and backward, offloaded or not
+};
+
+/// Those of the stages of one pipeline, each worked out once: plans with other data-parallel states keep the same.
 class SavedPeaks {
  public:
-  /// `saved`: as ActivationSizes has it; `order`: the passes of `stage`.
-  double of(std::uint32_t stage, const std::vector<double>& saved, const Shape& shape, const StageOrder& order);
+  /// `order`: the passes of `stage`.
+  PeakActivations of(std::uint32_t stage, const ActivationSizes& sizes, const Shape& shape, const StageOrder& order);
 
  private:
   struct Peak {
-    std::vector<double> saved;
-    double most = 0;
+    ActivationSizes sizes;
+    PeakActivations most;
   };
   std::vector<std::vector<Peak>> known_;  ///< by stage
 };

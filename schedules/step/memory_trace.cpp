@@ -8,28 +8,17 @@
 namespace stepcast::schedules {
 namespace {
 
-/// The activations of one stage as its passes come and go.
-class Activations {
- public:
-  Activations(const Shape& shape, const ActivationSizes& sizes) : shape_(shape), sizes_(sizes) {}
+PassKind kind(const LaneTask& task) { return static_cast<PassKind>(task.activity); }
 
-  void begin(const LaneTask& task) {
-    if (kind(task) == PassKind::forward) kept_ += sizes_.saved[task.virtual_stage];
-  }
-  void end(const LaneTask& task) {
-    if (is_last(shape_, kind(task))) kept_ -= sizes_.saved[task.virtual_stage];
-    if (task.beside && is_last(shape_, task.beside->kind)) kept_ -= sizes_.saved[task.beside->virtual_stage];
-  }
-  Bytes at_work() const { return sizes_.at_work(kept_); }
-  Bytes at_rest() const { return sizes_.at_rest(kept_); }
+void begin(HeldActivations& held, const LaneTask& task) {
+  held.begin(kind(task), task.virtual_stage);
+  if (task.beside) held.begin(task.beside->kind, task.beside->virtual_stage);
+}
 
- private:
-  static PassKind kind(const LaneTask& task) { return static_cast<PassKind>(task.activity); }
-
-  const Shape& shape_;
-  const ActivationSizes& sizes_;
-  double kept_ = 0;
-};
+void end(HeldActivations& held, const LaneTask& task) {
+  held.end(kind(task), task.virtual_stage);
+  if (task.beside) held.end(task.beside->kind, task.beside->virtual_stage);
+}
 
 bool is_pass(const LaneTask& task) { return task.activity <= Activity::whole_backward; }
 
@@ -49,8 +38,8 @@ std::vector<MemoryPoint> memory_points(const Step& step, const sim::Timeline& ti
     const std::uint32_t stage = lane.at.stage;
     const Bytes state = reports[stage].memory.peak() - reports[stage].memory.activations;
     const std::size_t first = out.size();
-    Activations held(shape, sizes[stage]);
-    out.push_back({stage, {}, state, held.at_rest()});
+    HeldActivations held(shape, sizes[stage]);
+    out.push_back({stage, {}, state, held.bytes()});
     const auto add = [&](Time at, Bytes activations) {
       if (at > from + length) return;
       if (at < from)  // already there when the step begins
@@ -64,12 +53,12 @@ std::vector<MemoryPoint> memory_points(const Step& step, const sim::Timeline& ti
     std::ranges::copy_if(lane.tasks, std::back_inserter(passes), is_pass);
     for (std::size_t i = 0; i < passes.size(); ++i) {
       if (i == 0 || !of_one_pass(passes[i - 1], passes[i])) {
-        held.begin(passes[i]);
-        add(timeline.start[sim::index(passes[i].task)], held.at_work());
+        begin(held, passes[i]);
+        add(timeline.start[sim::index(passes[i].task)], held.bytes());
       }
       if (i + 1 == passes.size() || !of_one_pass(passes[i], passes[i + 1])) {
-        held.end(passes[i]);
-        add(timeline.finish[sim::index(passes[i].last)], held.at_rest());
+        end(held, passes[i]);
+        add(timeline.finish[sim::index(passes[i].last)], held.bytes());
       }
     }
     if (out.back().at < length) out.push_back({stage, length, state, out.back().activations});

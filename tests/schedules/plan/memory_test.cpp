@@ -123,6 +123,82 @@ TEST(StageMemory, CountsWhatEachVirtualStageKeeps) {
   EXPECT_EQ(stage_memory(q, model, chunks, {.virtual_stages = 2}, order).activations, Bytes{1200});
 }
 
+/// Activations of one stage of a layer and a head, whose sizes are told apart by their digits, in this order of passes.
+Bytes with_head(const Shape& shape, const StageOrder& order) {
+  Blocks model;
+  model.kinds = {{.name = "layer", .layer = true, .saved = 1000, .for_weights = 5000, .working = 10},
+                 {.name = "head", .saved_by_loss = 200, .for_weights = 100}};
+  model.order = {0, 1};
+  return stage_memory(round_numbers(8), model, cut(model, 1), shape, order).activations;
+}
+
+Pass pass(PassKind kind, std::uint32_t micro_batch) { return {kind, MicroBatchId{micro_batch}, 0}; }
+
+// Every micro-batch that has gone forward and not yet backward keeps what the head and the loss keep of it.
+TEST(StageMemory, KeepsLogitsOfAllThatIsInFlight) {
+  using enum PassKind;
+  const StageOrder in_turn = {pass(forward, 0), pass(backward, 0), pass(forward, 1), pass(backward, 1)};
+  EXPECT_EQ(with_head({}, in_turn), Bytes{1200});  // the layer works where the head's are gone
+  const StageOrder all_forward = {pass(forward, 0), pass(forward, 1), pass(backward, 1), pass(backward, 0)};
+  EXPECT_EQ(with_head({}, all_forward), Bytes{2400});
+}
+
+// What gradients of weights are made of stays until they are, though forward kept less of it to make it again.
+TEST(StageMemory, KeepsWhatWeightsWaitFor) {
+  using enum PassKind;
+  const StageOrder at_once = {pass(forward, 0), pass(backward, 0), pass(weight, 0),
+                              pass(forward, 1), pass(backward, 1), pass(weight, 1)};
+  EXPECT_EQ(with_head({.splits_backward = true}, at_once), Bytes{5100});
+  const StageOrder late = {pass(forward, 0),  pass(backward, 0), pass(forward, 1),
+                           pass(backward, 1), pass(weight, 0),   pass(weight, 1)};
+  EXPECT_EQ(with_head({.splits_backward = true}, late), Bytes{2 * 5100});
+  const StageOrder whole = {pass(forward, 0), pass(whole_backward, 0), pass(forward, 1), pass(whole_backward, 1)};
+  EXPECT_EQ(with_head({.splits_backward = true}, whole), Bytes{1200});
+}
+
+// Layers behind have gone backward, and keep nothing, when a layer is made again.
+TEST(StageMemory, HoldsNothingOfLayersThatHaveGoneBackward) {
+  Blocks model;
+  model.kinds = {{.name = "repeated", .layer = true, .saved = 1, .working = 500},
+                 {.name = "kept", .layer = true, .saved = 400, .working = 20}};
+  model.order = {0, 1};
+  using enum PassKind;
+  const StageOrder order = {pass(forward, 0), pass(backward, 0)};
+  EXPECT_EQ(stage_memory(round_numbers(8), model, cut(model, 1), {}, order).activations, Bytes{1 + 500});
+}
+
+Scenario four_stages(std::string_view schedule) {
+  Scenario q = round_numbers(4);
+  q.training.global_batch = 8;
+  q.training.attention = Attention::flash;
+  q.software.fused_cross_entropy = true;
+  q.parallelism.pipeline = 4;
+  q.pipeline.schedule = schedule;
+  return q;
+}
+
+double last_activations(const Scenario& q) {
+  return static_cast<double>(forecast(q).stages.back().memory.activations.value);
+}
+
+// GPipe's last stage keeps 34 sbh and the softmax's statistics of each of its four layers, 4 sbh and the logits in 16
+// bits of the head (Korthikanti et al. 2022, sec. 4.3 and eq. 5), of all eight micro-batches.
+TEST(StageMemory, OfGPipesLastStageHasTheLogitsOfAllMicroBatches) {
+  const double sb = 1024, h = 2048, a = 16, vocab = 51200;
+  const double layers = 4 * (34 * sb * h + 4 * sb * a), head = 4 * sb * h + 2 * sb * vocab;
+  EXPECT_DOUBLE_EQ(last_activations(four_stages("gpipe")), 8 * (layers + head));
+}
+
+// Qi et al. (arXiv 2401.10241, sec. 2.3): until its weights' gradients are made, a layer keeps 32 sbh, repeated or not.
+TEST(StageMemory, OfAZeroBubbleWithRecomputationHasWhatWeightsWaitFor) {
+  Scenario q = four_stages("zb-h2");
+  q.recompute = Recompute::full;
+  const double sb = 1024, h = 2048, vocab = 51200, waiting = 6;
+  const double least = waiting * (4 * 32 * sb * h + 2 * sb * h + 2 * sb * vocab);
+  EXPECT_GT(last_activations(q), least);
+  EXPECT_LT(last_activations(q), 1.35 * least);
+}
+
 TEST(StageMemory, CountsOneEmptyGradientForEachShapeOfWeight) {
   Scenario s = round_numbers(1);
   const auto buffers = [&] { return forecast(s).stages.front().memory.buffers.value; };

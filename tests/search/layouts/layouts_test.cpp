@@ -175,7 +175,9 @@ TEST_F(Layouts, OfOneGpuTakeTheMemoryThatItsPlanTakes) {
     const auto plan = best(s);
     ASSERT_TRUE(plan);
     const Bytes peak = schedules::plan(s, machines_).memory.front().peak();
-    EXPECT_NEAR(plan->stages.front().run.bytes / peak, 1, 0.02);  // the input of a block at work counts twice
+    // The input of a block at work counts twice, and what blocks behind it kept, which has gone by then, counts too.
+    EXPECT_GE(plan->stages.front().run.bytes, peak);
+    EXPECT_LE(plan->stages.front().run.bytes / peak, 1.04);
   }
 }
 
