@@ -30,17 +30,26 @@ class Regrouping {
       : recomputed_(blocks(s)), plain_(blocks(without_recomputation(s))), group_(s.recompute_group) {
     out_.tied = recomputed_.tied;
     out_.order.resize(recomputed_.order.size());
+    std::int64_t layers = 0;
+    while (first_trained_ < recomputed_.order.size() && layers < s.training.frozen_layers)
+      if (recomputed_.at(first_trained_++).layer) ++layers;
   }
 
+  /// `most_layers`: how many of the range's, among them frozen ones, which keep nothing and belong to no group.
   void add(const BlockRange& range, std::uint32_t most_layers) {
     std::vector<std::uint32_t> layers;
+    std::uint32_t frozen = 0;
     for (const std::uint32_t place : places({&range, 1})) {
-      if (recomputed_.at(place).layer)
-        layers.push_back(place);
-      else
+      if (!recomputed_.at(place).layer) {
         put(place, {});
+      } else if (place < first_trained_) {
+        put(place, {});
+        ++frozen;
+      } else {
+        layers.push_back(place);
+      }
     }
-    const std::size_t repeated = std::min<std::size_t>(layers.size(), most_layers);
+    const std::size_t repeated = std::min<std::size_t>(layers.size(), most_layers - std::min(most_layers, frozen));
     for (std::size_t first = 0; first < repeated; first += group_) {
       const std::size_t end = std::min(first + group_, repeated);
       double saved = 0;
@@ -68,6 +77,7 @@ class Regrouping {
 
   const Blocks recomputed_, plain_;
   const std::size_t group_;
+  std::uint32_t first_trained_ = 0;  ///< the place behind the last frozen layer
   std::map<std::pair<std::uint32_t, Treatment>, std::uint32_t> kinds_;
   Blocks out_;
 };

@@ -156,6 +156,17 @@ TEST(RecomputeFullLayers, RepeatsSoManyForwardPassesAndKeepsTheOthersWhole) {
   EXPECT_EQ(forecast(s).step, of_all);
 }
 
+// A group whose input a frozen layer had would have none: what is frozen keeps nothing.
+TEST(RecomputeEvery, BeginsItsGroupsWithTheFirstLayerThatIsTrained) {
+  Scenario s = one_gpu(8);
+  s.recompute = Recompute::full;
+  s.recompute_group = 2;
+  s.training.frozen_layers = 3;
+  const Blocks model = with_recomputation(s, cut(blocks(s), 1));
+  for (std::uint32_t layer = 3; layer < 8; ++layer)
+    EXPECT_EQ(model.at(layer + 1).saved > 0, layer % 2 == 1) << layer;  // behind the embedding
+}
+
 TEST(RecomputeFullLayers, CountsInEveryModelChunk) {
   Scenario s = round_numbers(2);
   s.parallelism.pipeline = 2;
