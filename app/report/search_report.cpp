@@ -179,8 +179,9 @@ std::string own_text(const search::SearchAnswer& a, search::Objective objective)
   if (a.own_misses) return fmt::format("the scenario's own plan does not fit: it misses {}\n", text(*a.own_misses));
   if (!a.own) return "the scenario's own plan does not run\n";
   const Compared own = compared(*a.own, objective), first = compared(a.best.front(), objective);
+  if (own.amount == first.amount) return fmt::format("the scenario's own plan {}, as much as the first\n", own.words);
   const double more = own.amount / first.amount - 1;
-  return fmt::format("the scenario's own plan {}, {} of the first\n", own.words, signed_percent(more));
+  return fmt::format("the scenario's own plan {}, {} beside the first\n", own.words, signed_percent(more));
 }
 
 /// The first plan beside the others, by their bands.

@@ -472,6 +472,13 @@ TEST(SearchCommand, ComparesInWhatTheObjectiveIs) {
               HasSubstr("the scenario's own plan does not fit: it misses "));
 }
 
+TEST(SearchCommand, SaysThatTheScenariosOwnPlanIsTheFirstOrHowMuchMoreItTakes) {
+  EXPECT_THAT(run_program("search scenarios/resnet-50-p100-256.yaml --top 1").out,
+              HasSubstr("the scenario's own plan takes 160 ms, as much as the first\n"));
+  EXPECT_THAT(run_program("search scenarios/resnet-50-p100-256.yaml --top 1 --objective memory").out,
+              testing::ContainsRegex("the scenario's own plan holds 4[.]33 GiB, [+][0-9.]+% beside the first\n"));
+}
+
 /// What Alpa's authors ran by hand: 425 plans, of which they mark 11 as out of memory (scenarios/alpa, docs/search.md).
 TEST(SearchCommand, OfAlpasPlansMostFit) {
   const Json all = Json::parse(run_program("run scenarios/alpa/manual_gpt.csv --simulate none --format json").out);
