@@ -70,8 +70,10 @@ std::string edge_table(const EdgeReport& report) {
   TextTable table({{report.least}, {"met"}, {"step time"}, {"peak memory"}, {"fastest plan", TextTable::Align::left}});
   for (const EdgePoint& point : report.edge.points) {
     const auto& best = point.best;
-    table.add({value_of(report, point).text, point.met ? "yes" : "no", best ? text(best->forecast.step) : "-",
-               best ? text(best->memory) : "-", best ? plan_text(report.space, best->settings) : "no plan fits"});
+    // Five digits: values at an edge lie close to the target.
+    table.add({value_of(report, point).text, point.met ? "yes" : "no",
+               best ? fmt::format("{:.5g} s", to_seconds(best->forecast.step)) : "-", best ? text(best->memory) : "-",
+               best ? plan_text(report.space, best->settings) : "no plan fits"});
   }
   return table.text() + edge_text(report);
 }

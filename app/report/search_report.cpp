@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
@@ -12,7 +13,6 @@
 #include "app/report/band.h"
 #include "app/report/json_text.h"
 #include "app/report/paragraph.h"
-#include "app/report/percent.h"
 #include "app/report/step_text.h"
 #include "app/report/text_table.h"
 #include "schedules/results/time_parts.h"
@@ -181,7 +181,8 @@ std::string own_text(const search::SearchAnswer& a, search::Objective objective)
   const Compared own = compared(*a.own, objective), first = compared(a.best.front(), objective);
   if (own.amount == first.amount) return fmt::format("the scenario's own plan {}, as much as the first\n", own.words);
   const double more = own.amount / first.amount - 1;
-  return fmt::format("the scenario's own plan {}, {} beside the first\n", own.words, signed_percent(more));
+  return fmt::format("the scenario's own plan {}, {:.1f}% {} than the first\n", own.words, 100 * std::abs(more),
+                     more > 0 ? "more" : "less");
 }
 
 /// The first plan beside the others, by their bands.

@@ -474,9 +474,9 @@ TEST(SearchCommand, ComparesInWhatTheObjectiveIs) {
 
 TEST(SearchCommand, SaysThatTheScenariosOwnPlanIsTheFirstOrHowMuchMoreItTakes) {
   EXPECT_THAT(run_program("search scenarios/resnet-50-p100-256.yaml --top 1").out,
-              HasSubstr("the scenario's own plan takes 160 ms, as much as the first\n"));
+              HasSubstr("the scenario's own plan takes 0.160 s, as much as the first\n"));
   EXPECT_THAT(run_program("search scenarios/resnet-50-p100-256.yaml --top 1 --objective memory").out,
-              testing::ContainsRegex("the scenario's own plan holds 4[.]33 GiB, [+][0-9.]+% beside the first\n"));
+              testing::ContainsRegex("the scenario's own plan holds 4[.]33 GiB, [0-9.]+% more than the first\n"));
 }
 
 /// What Alpa's authors ran by hand: 425 plans, of which they mark 11 as out of memory (scenarios/alpa, docs/search.md).
