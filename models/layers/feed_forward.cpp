@@ -17,14 +17,16 @@ void relu(Writer& w, double bytes) {
   if (parts_of_second_input(w.z) > 1) w.saves(bytes);
 }
 
-/// The product of the gate's activation and the rest. Eager PyTorch writes the activation down and reads it again, and
-/// has the gradients of both by a kernel each.
+/// The product of the gate's activation and the rest. Where they are kernels of their own, the product keeps what the
+/// activation wrote beside the gate and the rest. Eager PyTorch writes it down and reads it again, and has the
+/// gradients of both by a kernel each; a stack whose other operators are no composites counts one, as its host's times
+/// do.
 void gate(Writer& w, Kind kind, double bytes) {
-  const bool composite = w.s.software.composite_operators;
+  const bool composite = w.s.software.composite_operators, apart = composite || !w.s.software.fused_bias_gelu;
   w.begin(kind);
   w.forward.touch(bytes * (composite ? 5 : 3), composite ? 2 : 1);
   w.backward.touch(bytes * (composite ? 9 : 5), composite ? 3 : 1);
-  w.saves(bytes * 2);
+  w.saves(bytes * (apart ? 3 : 2));  // the product keeps what the activation wrote
 }
 
 void gelu(Writer& w, double bytes) {

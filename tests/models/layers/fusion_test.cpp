@@ -51,6 +51,21 @@ TEST(CompositeOperators, MoveWhatEachOfTheirKernelsMoves) {
   EXPECT_EQ(composite.launches - fused.launches, norms * (7 + 14) + 16 * (4 + 4) + 16 * (1 + 2));
 }
 
+// torch.nn.functional.silu(gate) * up: the product keeps what SiLU wrote, beside the gate, the ups and, for the
+// multiply behind it, itself.
+TEST(GatedActivation, OfTwoKernelsKeepsWhatLiesBetweenThem) {
+  Scenario s = round_numbers(1);
+  s.model = {"", Family::llama, 16, 2048, 16, 8, 8192, 51200, ""};
+  s.training.attention = Attention::flash;
+  const Blocks fused = blocks(s);
+  s.software.fused_bias_gelu = false;
+  const Blocks apart = blocks(s);
+  const double inner = 1024.0 * 8192 * 2;
+  EXPECT_DOUBLE_EQ(apart.at(1).saved - fused.at(1).saved, inner);
+  s.software.fused_bias_gelu = s.software.composite_operators = true;
+  EXPECT_DOUBLE_EQ(blocks(s).at(1).saved - fused.at(1).saved, inner);
+}
+
 TEST(FlashAttention, NeverHasTheScoresInMemory) {
   // Both traffic and what is kept: 5as^2 b less to keep but a float a row; the scores' elementwise kernels are gone.
   const Blocks flash = blocks(with(Fusion::all, Attention::flash)), unfused = blocks(with(Fusion::all));
