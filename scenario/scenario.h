@@ -77,6 +77,13 @@ inline bool repeats_attention_core(const Scenario& s, Recompute recompute) {
   return recomputed_modules(s, recompute).attention_core &&
          (attention(s) == Attention::unfused || s.software.recompute_fused_attention);
 }
+/// Whether tensor ranks share out the input of a layer that runs again. With sequence parallelism each has its part
+/// alone; a grid of tensor ranks splits it in ways of its own.
+inline bool shares_out_inputs(const Scenario& s) {
+  const Parallelism& p = s.parallelism;
+  return s.software.partition_activations && s.recompute == Recompute::full && p.tensor > 1 && !p.sequence &&
+         !p.tensor_grid;
+}
 /// Of what forward passes keep, the share that leaves the GPU where some of it does.
 inline double offloaded_activations(const Scenario& s) {
   if (!s.offload.activation_layers) return 1;

@@ -5,7 +5,6 @@
 
 #include "models/layers/model_blocks.h"
 #include "models/layers/partition.h"
-#include "models/layers/recompute.h"
 #include "schedules/pipeline/pipelines.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "models/layers/recompute.h"
 #include "models/layers/stack_sizes.h"
 #include "sim/whole_bytes.h"
 

@@ -10,14 +10,6 @@ namespace stepcast::schedules {
 /// Whether what is recomputed depends on the model chunk that a layer is in.
 inline bool recomputes_in_groups(const Scenario& s) { return s.recompute_group > 1 || s.recompute_layers; }
 
-/// Whether tensor ranks share out the input of a layer that runs again. With sequence parallelism each has its part
-/// alone; a grid of tensor ranks splits it in ways of its own.
-inline bool shares_out_inputs(const Scenario& s) {
-  const Parallelism& p = s.parallelism;
-  return s.software.partition_activations && s.recompute == Recompute::full && p.tensor > 1 && !p.sequence &&
-         !p.tensor_grid;
-}
-
 /// The scenario's blocks where full recomputation repeats several layers from one kept input, or only some layers:
 /// Megatron-LM's methods `uniform` and `block` (--recompute-method, --recompute-num-layers). Of every range's layers
 /// the first `recompute_layers` are recomputed, in groups of `recompute_group` that keep the first one's input alone;
