@@ -264,9 +264,12 @@ Time even_share(const Scenario& s, const Blocks& blocks, std::span<const Time> o
 /// the one that has a slow GPU. Else all are alike.
 std::vector<std::uint32_t> bounded_replicas(const Scenario& s, const Ranks& ranks) {
   std::vector<std::uint32_t> replicas;
-  if (s.imperfections.slow_gpu) replicas.push_back(ranks.coordinate(*s.imperfections.slow_gpu).data);
-  if (replicas.empty() || s.cluster.other) replicas.push_back(0);
-  if (s.cluster.other) replicas.push_back(weight_copies(s.parallelism) - 1);
+  const auto add = [&](std::uint32_t replica) {
+    if (std::ranges::find(replicas, replica) == replicas.end()) replicas.push_back(replica);
+  };
+  if (s.imperfections.slow_gpu) add(ranks.coordinate(*s.imperfections.slow_gpu).data);
+  if (replicas.empty() || s.cluster.other) add(0);
+  if (s.cluster.other) add(weight_copies(s.parallelism) - 1);
   return replicas;
 }
 
@@ -375,13 +378,15 @@ Time StepBound::with(TrafficTimes::TimeWanted answer, const Scenario& s, const P
   std::vector<Passes> replicas = passes_of(s, plan, own);
   const std::vector<Bandwidth>& capacities = times_.machine().link_capacities();
   std::vector<Course> courses;
-  Time most{};
   for (Passes& passes : replicas) {
     Course& course = courses.emplace_back(course_of(passes, plan));
     if (has_updates_after_flush(plan)) add_inner_loads(passes, course, plan, own, loads_, capacities);
-    most = std::max(most, course.least());
   }
-  if (!has_updates_after_flush(plan) || copies(plan.staged.pipeline->shape) > 1) return most;
+  Time most{};
+  if (!has_updates_after_flush(plan) || copies(plan.staged.pipeline->shape) > 1) {
+    for (const Course& course : courses) most = std::max(most, course.least());
+    return most;
+  }
   StepInput input{s,
                   times_.machine(),
                   own.ranks,

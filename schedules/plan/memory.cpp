@@ -22,13 +22,19 @@ bool keeps_master_copy(const Scenario& s) { return element_bytes(s.training.prec
 PeakActivations peak_activations(const ActivationSizes& sizes, const Shape& shape, const StageOrder& order) {
   HeldActivations held(shape, sizes);
   PeakActivations most;
+  double most_held = 0;
+  const auto see = [&] {
+    if (sizes.stays) most.on_gpu = std::max(most.on_gpu, held.bytes());
+    most_held = std::max(most_held, held.saved() + held.besides());
+  };
   for (const Pass& pass : order) {
     held.begin(pass.kind, pass.virtual_stage);
     most.most_saved = std::max(most.most_saved, held.saved());
-    most.on_gpu = std::max(most.on_gpu, held.bytes());
+    see();
     held.end(pass.kind, pass.virtual_stage);
-    most.on_gpu = std::max(most.on_gpu, held.bytes());
+    if (shape.splits_backward) see();  // else no pass leaves more than there was while it ran
   }
+  if (!sizes.stays) most.on_gpu = bytes(most_held);  // nothing is offloaded
   return most;
 }
 

@@ -109,14 +109,9 @@ TEST(StepBound, OfLayersIsNoMoreThanThatOfPassesOn192Gpus) {
   EXPECT_GT(told_more, plans / 2);
 }
 
-/// What keeps a cluster from its best makes steps longer, not bounds loose.
-TEST(StepBound, HoldsWhereAGpuOrANodesNetworkIsSlow) {
-  Scenario s = schedules::round_numbers(32);
-  s.training.global_batch = 256;
-  s.imperfections.slow_gpu = 3;
-  s.imperfections.gpu_speed = 0.9;
-  s.imperfections.slow_node = 1;
-  s.imperfections.network_speed = 0.5;
+/// The bounds of plans of 32 GPUs on one, two and four stages tell more than `part` of their steps, and no more than
+/// all.
+void expect_bounds_above(double part, Scenario s) {
   for (const std::uint32_t stages : {1u, 2u, 4u}) {
     s.parallelism.pipeline = stages;
     s.parallelism.tensor = 2;
@@ -127,8 +122,19 @@ TEST(StepBound, HoldsWhereAGpuOrANodesNetworkIsSlow) {
     const double told =
         bound.with_traffic(s, schedules::plan(s, machines)) / schedules::forecast(s, machines, {.advise = false}).step;
     EXPECT_LE(told, 1) << stages;
-    EXPECT_GT(told, 0.7) << stages;
+    EXPECT_GT(told, part) << stages;
   }
+}
+
+/// What keeps a cluster from its best makes steps longer, not bounds loose.
+TEST(StepBound, HoldsWhereAGpuOrANodesNetworkIsSlow) {
+  Scenario s = schedules::round_numbers(32);
+  s.training.global_batch = 256;
+  s.imperfections.slow_gpu = 3;
+  s.imperfections.gpu_speed = 0.9;
+  s.imperfections.slow_node = 1;
+  s.imperfections.network_speed = 0.5;
+  expect_bounds_above(0.7, s);
 }
 
 /// Replicas on the slower of two kinds of GPUs keep all others waiting, and traffic takes time on either.
@@ -138,18 +144,7 @@ TEST(StepBound, SeesTheSlowerOfTwoKindsOfGpusAndTheirTraffic) {
   s.cluster.other = schedules::OtherGpus{s.cluster.gpu, 16};
   for (auto& [precision, rate] : s.cluster.other->gpu.peak) rate = rate * 3;
   s.cluster.other->gpu.memory_bandwidth = s.cluster.gpu.memory_bandwidth * 3;
-  for (const std::uint32_t stages : {1u, 2u, 4u}) {
-    s.parallelism.pipeline = stages;
-    s.parallelism.tensor = 2;
-    s.parallelism.data = 16 / stages;
-    ASSERT_TRUE(schedules::check(s).empty());
-    workload::Machines machines;
-    StepBound bound(machines.of(machine_of(s)));
-    const double told =
-        bound.with_traffic(s, schedules::plan(s, machines)) / schedules::forecast(s, machines, {.advise = false}).step;
-    EXPECT_LE(told, 1) << stages;
-    EXPECT_GT(told, 0.85) << stages;
-  }
+  expect_bounds_above(0.85, s);
 }
 
 /// With ZeRO 3 on one stage parameters come beside kernels all the time: what kernels lose to that is most of what the
