@@ -304,9 +304,12 @@ void check_data_parallel(const Scenario& s, std::vector<Problem>& out) {
   const DataParallelPlan& plan = s.data_parallel;
   if (plan.shard_group && plan.zero == 0)
     out.push_back({"data_parallel.shard_group", "data_parallel.zero 0 shards nothing; expected zero 1, 2 or 3"});
-  else if (plan.shard_group && s.parallelism.data % *plan.shard_group != 0)
-    out.push_back({"data_parallel.shard_group", "shard_group " + n(*plan.shard_group) +
-                                                    " does not divide parallelism.data " + n(s.parallelism.data)});
+  else if (const std::uint32_t copies = weight_copies(s.parallelism);
+           plan.shard_group && copies % *plan.shard_group != 0)
+    out.push_back({"data_parallel.shard_group",
+                   "shard_group " + n(*plan.shard_group) + " does not divide parallelism.data " +
+                       n(s.parallelism.data) +
+                       (copies == s.parallelism.data ? "" : " times parallelism.context " + n(s.parallelism.context))});
   if (plan.zero >= 2 && !sums_each_micro_batch(s) && s.offload.optimizer != Tier::gpu)
     out.push_back({"data_parallel.sum_once",
                    "gradients leave the GPU after each micro-batch where the optimizer is off it; expected false"});

@@ -107,6 +107,7 @@ const std::vector<FlagRow>& megatron_rows() {
       {.name = "--recompute-num-layers", .key = "@recompute_layers", .remark = "recompute.every or full_layers"},
       {.name = "--recompute-modules", .key = "@recompute_modules", .remark = "recompute.modules"},
       {.name = "--use-distributed-optimizer", .key = "@shards", .present = "optimizer", .remark = "data_parallel.zero"},
+      {.name = "--num-distributed-optimizer-instances", .key = "@instances", .remark = "data_parallel.shard_group"},
       {.name = "--use-megatron-fsdp", .key = "@fsdp", .present = "true", .remark = "data_parallel.zero"},
       {.name = "--use-custom-fsdp",
        .key = "@fsdp",
@@ -217,7 +218,6 @@ std::vector<RefusedName> megatron_refused() {
   return {
       {"--deterministic-mode", "changes the answer: its slower kernels are not modelled; leave it out"},
       {"--use-torch-fsdp2", "changes the answer and is not modelled with this stack; expected --use-megatron-fsdp"},
-      {"--num-distributed-optimizer-instances", "changes the answer and has no key yet; expected 1", "1"},
       {"--transformer-impl", "changes the answer and has no key; expected transformer_engine", "transformer_engine"},
       {"--main-grads-dtype", "changes the answer; leave it out and give --set software.main_gradient_precision",
        "fp32"},
@@ -253,7 +253,6 @@ std::vector<RefusedName> megatron_refused() {
        "it has tensor, context, data, pipeline or, with --use-tp-pp-dp-mapping, pipeline before data"},
       {"model.activation", "it has gelu and swiglu, and the square of relu"},
       {"pipeline.schedule", "it has 1f1b and interleaved-1f1b"},
-      {"data_parallel.shard_group", "it shards over all data ranks"},
       {"training.precision", "it has --bf16, --fp16, fp8 and mxfp8"},
   };
 }
@@ -284,6 +283,7 @@ constexpr std::string_view kMegatronIgnored =
 std::vector<FixedKey> megatron_elsewhere() { return {{"software.main_gradient_precision", "", ""}}; }
 
 void spell_megatron(Words& words, const Framework& framework) {
+  spell_instances(words);
   spell_megatron_core(words, framework);
   say(words, "@vocab", std::to_string(whole_of(words, "model.vocab") - 1));
   take(words, "model.vocab");
@@ -294,6 +294,7 @@ void read_megatron(Words& words, const Framework& framework) {
   read_launched_gpus(words);
   if (!words.contains("model.hidden")) refuse(words, "model.hidden", "a whole number");
   read_megatron_core(words, framework);
+  read_instances(words);
   if (words.contains("@vocab"))
     say(words, "model.vocab",
         std::to_string(whole_of(words, "@vocab") + (text_of(words, "@tokenizer") == "NullTokenizer" ? 1 : 0)),

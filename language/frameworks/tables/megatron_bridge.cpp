@@ -162,6 +162,7 @@ const std::vector<FlagRow>& bridge_rows() {
          .usual = "true",
          .spellings = yes_no,
          .remark = "data_parallel.zero"},
+        {.name = "ddp.num_distributed_optimizer_instances", .key = "@instances", .remark = "data_parallel.shard_group"},
         {.name = "ddp.use_megatron_fsdp", .key = "@fsdp", .spellings = yes_no, .remark = "data_parallel.zero"},
         {.name = "dist.use_megatron_fsdp", .key = "@dist_fsdp", .spellings = yes_no, .remark = "data_parallel.zero"},
         {.name = "ddp.data_parallel_sharding_strategy",
@@ -219,7 +220,6 @@ std::vector<RefusedName> bridge_refused() {
       {"peft.dim", "changes the answer and has no key: all parameters are trained"},
       {"dist.use_torch_fsdp2", "changes the answer and is not modelled with this stack; expected false", "false"},
       {"ddp.use_custom_fsdp", "leave it out and give ddp.use_megatron_fsdp", "false"},
-      {"ddp.num_distributed_optimizer_instances", "changes the answer and has no key yet; expected 1", "1"},
       {"ddp.outer_dp_sharding_strategy", "changes the answer and has no key yet; expected no_shard", "no_shard"},
       {"mixed_precision.fp4", "changes the answer; leave it out and give --set training.precision=nvfp4"},
       {"optimizer.main_grads_dtype._target_",
@@ -322,6 +322,7 @@ void spell_bridge(Words& words, const Framework& framework) {
       !positions.empty() && positions != text_of(words, "training.sequence"))
     throw InputError("model.positions",
                      "found " + positions + ", but Megatron Bridge has as many as training.sequence");
+  spell_instances(words);
   spell_megatron_core(words, framework);
   say(words, "@wide_gradients", gradients == "fp32" ? "true" : "false");
   if (!words.contains("@bf16") && !words.contains("@fp16")) say(words, "@fp32", "true");
@@ -368,6 +369,7 @@ void read_bridge(Words& words, const Framework& framework) {
     say(words, "software.vocabulary_multiple", "1",
         words.contains("@pads") ? "@pads" : "assumed: no model.should_pad_vocab");
   read_megatron_core(words, framework);
+  read_instances(words);
   // mixed_precision is laid over ddp.
   const std::string_view own = words.contains("@wide_gradients") ? "@wide_gradients" : "@ddp_wide_gradients";
   const bool wide = !words.contains(own) || text_of(words, own) == "true";

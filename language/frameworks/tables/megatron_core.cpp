@@ -391,6 +391,27 @@ void take_kept_as_summed(Words& words, std::string_view gradients) {
   if (kept != words.end() && kept->second.text == gradients) words.erase(kept);
 }
 
+void spell_instances(Words& words) {
+  if (!words.contains("data_parallel.shard_group")) return;
+  const std::int64_t copies = product({whole_of(words, "parallelism.data"), whole_of(words, "parallelism.context")});
+  const std::int64_t group = whole_of(words, "data_parallel.shard_group");
+  take(words, "data_parallel.shard_group");
+  if (group < copies) say(words, "@instances", std::to_string(copies / group));
+}
+
+void read_instances(Words& words) {
+  if (!words.contains("@instances")) return;
+  const std::int64_t instances = whole_of(words, "@instances");
+  if (instances == 1) return;
+  if (text_of(words, "data_parallel.zero") == "0") refuse(words, "@instances", "1 without a distributed optimizer");
+  if (!words.contains("cluster.gpus")) refuse(words, "@instances", "1, or --set cluster.gpus=N to know the data ranks");
+  const std::int64_t shards = product({whole_of(words, "parallelism.tensor"), whole_of(words, "parallelism.pipeline")});
+  const std::int64_t gpus = whole_of(words, "cluster.gpus");
+  if (gpus % (shards * instances) != 0)
+    refuse(words, "@instances", "a divisor of the " + std::to_string(gpus / shards) + " data and context ranks");
+  say(words, "data_parallel.shard_group", std::to_string(gpus / shards / instances), "@instances");
+}
+
 void spell_megatron_core(Words& words, const Framework& framework) {
   spell_precision(words, framework);
   spell_gradients(words, framework);
@@ -512,7 +533,6 @@ std::vector<RefusedName> transformer_config_refused() {
       {"parallelism.order", "it has tensor, context, data, pipeline"},
       {"model.family", "it starts gpt, llama and moe"},
       {"pipeline.schedule", "it has 1f1b and interleaved-1f1b"},
-      {"data_parallel.shard_group", "it shards over all data ranks"},
   };
 }
 

@@ -142,6 +142,7 @@ std::vector<FixedKey> nemo_fixed() { return {}; }
 std::vector<RefusedName> nemo_refused() {
   std::vector<RefusedName> all = transformer_config_refused();
   const std::vector<RefusedName> own{
+      {"data_parallel.shard_group", "it shards over all data ranks"},
       {"trainer.accumulate_grad_batches", "is none that Megatron's models take; expected 1", "1"},
       {"model.mcore_gpt", "changes the answer: expected true, Megatron Core's model", "true"},
       {"model.num_micro_batches_with_partial_activation_checkpoints",

@@ -451,6 +451,22 @@ TEST(Published, FlavorsOfTorchtitanAreTheModelsThatStandForThem) {
   }
 }
 
+// Instances of the distributed optimizer share out the data and context ranks: 64 GPUs of 2 tensor ranks, 2 stages and
+// 2 context ranks leave 16, of which each of 2 instances has 8 (docs/user-guide/features/dist_optimizer.md).
+TEST(Published, InstancesOfMegatronsDistributedOptimizer) {
+  const std::string flags =
+      "torchrun --nproc_per_node 8 --nnodes 8 pretrain_gpt.py --num-layers 32 --hidden-size 4096 --num-attention-heads "
+      "32 "
+      "--seq-length 4096 --max-position-embeddings 4096 --micro-batch-size 1 --global-batch-size 64 --bf16 "
+      "--tensor-model-parallel-size 2 --pipeline-model-parallel-size 2 --context-parallel-size 2 --vocab-size 51200 "
+      "--tokenizer-type NullTokenizer --use-distributed-optimizer --num-distributed-optimizer-instances ";
+  const std::vector<std::string> node{"cluster.node=dgx-h100"};
+  EXPECT_EQ(said_of(imported("megatron", flags + "2", node), {"data_parallel.zero", "data_parallel.shard_group"}),
+            "1 8");
+  EXPECT_FALSE(imported("megatron", flags + "1", node).data_parallel.shard_group);
+  EXPECT_THROW(imported("megatron", flags + "3", node), InputError);
+}
+
 // github.com/huggingface/nanotron @2411b02, examples/config_tiny_llama.yaml
 TEST(Published, TheTinyLlamaOfNanotron) {
   const auto s = imported("nanotron", R"(
@@ -498,6 +514,7 @@ tokens: {batch_accumulation_per_replica: 1, micro_batch_size: 3, sequence_length
   EXPECT_EQ(said_of(s, {"cluster.gpus", "parallelism.sequence", "software.tensor_overlap", "model.tied_head",
                         "data_parallel.bucket", "data_parallel.gradient_precision"}),
             "8 true backward true 52428800 B fp32");
+  EXPECT_TRUE(s.software.gather_inputs_again);
 }
 
 // github.com/deepspeedai/DeepSpeed @edaa721, tests/model/BingBertSquad/deepspeed_bsz24_fp16_zero2_config.json and

@@ -291,6 +291,14 @@ TEST(DataParallelPlan, SaysWhatDoesNotGoTogether) {
   s.data_parallel.zero = 3;
   s.data_parallel.shard_group = 5;
   EXPECT_EQ(problem(s), "data_parallel.shard_group: shard_group 5 does not divide parallelism.data 32");
+  s.training.attention = Attention::flash;
+  s.parallelism.context = 2;
+  s.cluster.gpus = 64;
+  s.data_parallel.shard_group = 3;
+  EXPECT_EQ(problem(s),
+            "data_parallel.shard_group: shard_group 3 does not divide parallelism.data 32 times parallelism.context 2");
+  s.data_parallel.shard_group = 64;
+  EXPECT_EQ(problem(s), "0");
   s = data_parallel(32, 1);
   s.data_parallel.mode = DataParallelMode::parameter_server;
   EXPECT_EQ(problem(s),
