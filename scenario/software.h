@@ -32,6 +32,10 @@ enum class CudaGraphs : std::uint8_t {
   step     ///< all passes of a step, their traffic and what the host does for them
 };
 
+/// Of which GPU a framework writes down how much memory it used: of the fullest one, or of rank 0, which is in the
+/// first stage.
+enum class ReportedMemory : std::uint8_t { fullest, first_stage };
+
 /// What a training framework adds to the mathematics, from configs/software/: which kernels are fused, which traffic
 /// hides behind compute, what it costs per kernel, what it keeps in memory. One set per framework, for all models.
 struct Software {
@@ -50,6 +54,9 @@ struct Software {
   KernelMaker attention_by = KernelMaker::unsaid;  ///< whose fused attention it runs: which measured rates are its own
   KernelMaker elementwise_by = KernelMaker::unsaid;  ///< likewise its elementwise kernels, and what launches them
   bool repeated_keys_values = false;  ///< keys and values are copied for every query head before fused attention
+  /// As many heads of keys as of queries: fused attention gets copies of keys and values, and of queries a part of what
+  /// the projection wrote, so that all of that is kept beside the copies. Memory alone.
+  bool copied_keys_values = false;
   /// Context ranks, ring and all-gather: attention to each rank's keys and values is a kernel of its own, and kernels
   /// besides join the parts in fp32, as PyTorch's context_parallel does (docs/model.md).
   bool context_in_steps = false;
@@ -60,22 +67,25 @@ struct Software {
   std::int64_t vocabulary_multiple = 1;  ///< the vocabulary is padded to a multiple of so many rows a tensor rank
   bool fused_gradient_accumulation = false;  ///< weight-gradient GEMMs add into the main gradient
   TensorOverlap tensor_overlap = TensorOverlap::none;
-  bool data_overlap = true;         ///< data-parallel traffic under backward (and forward for ZeRO 3)
-  SumOnce sum_once = SumOnce::no;   ///< unless the scenario says
-  bool zero_1_overlap = true;       ///< ZeRO 1: as data_overlap says; else gradients are summed after the last backward
-  bool zero_1_all_reduce = false;   ///< ZeRO 1: every rank gets all summed gradients, of which it needs its shard
-  double activation_overhead = 0;   ///< what activations take besides what backward needs, in shares of that: tensors
-                                    ///< that the program still holds, temporary ones, gaps of the allocator
+  bool data_overlap = true;        ///< data-parallel traffic under backward (and forward for ZeRO 3)
+  SumOnce sum_once = SumOnce::no;  ///< unless the scenario says
+  bool zero_1_overlap = true;      ///< ZeRO 1: as data_overlap says; else gradients are summed after the last backward
+  bool zero_1_all_reduce = false;  ///< ZeRO 1: every rank gets all summed gradients, of which it needs its shard
+  double activation_overhead = 0;  ///< what activations take besides what backward needs, in shares of that: tensors
+                                   ///< that the program still holds, temporary ones, gaps of the allocator
+  ReportedMemory reported_memory = ReportedMemory::fullest;  ///< of which GPU measured.peak_memory is
   int fp32_logits = 1;              ///< unfused loss: so many copies of the logits in fp32 at its peak
   bool autograd_gradients = false;  ///< what a backward pass makes is kept, in the training precision, beside the
                                     ///< main gradients that it is added to once the pass is over
   bool pipeline_overlap = false;    ///< stage-to-stage sends run beside compute
   Partition partition = Partition::layers;  ///< of the model among stages
-  bool scatter_gather = false;  ///< stage-to-stage sends are split over the tensor ranks, gathered on arrival
-  bool channels_last = true;    ///< convolutions: false: 2-byte tensors are turned around each multiply (NCHW)
-  bool fused_norm_relu = true;  ///< batch norm, ReLU and the residual's addition in one kernel
-  double winograd = 1;          ///< without matrix units, 3x3 convolutions of stride 1 run this much faster
-  Bytes bucket{25 << 20};       ///< gradient bucket
+  bool gather_inputs_again = true;  ///< sequence parallelism: backward gathers again what a multiply gathered forward;
+                                    ///< else that was kept
+  bool scatter_gather = false;      ///< stage-to-stage sends are split over the tensor ranks, gathered on arrival
+  bool channels_last = true;        ///< convolutions: false: 2-byte tensors are turned around each multiply (NCHW)
+  bool fused_norm_relu = true;      ///< batch norm, ReLU and the residual's addition in one kernel
+  double winograd = 1;              ///< without matrix units, 3x3 convolutions of stride 1 run this much faster
+  Bytes bucket{25 << 20};           ///< gradient bucket
   Precision gradient_precision = Precision::fp32;       ///< on the wire
   Precision main_gradient_precision = Precision::fp32;  ///< as accumulated
   Precision moment_precision = Precision::fp32;         ///< of the optimizer's moments as kept

@@ -11,6 +11,7 @@
 #include "app/report/text_table.h"
 #include "calibrate/fit/statistics.h"
 #include "schedules/results/phases.h"
+#include "schedules/results/reported_memory.h"
 #include "sim/units_text.h"
 
 namespace stepcast::app {
@@ -42,8 +43,9 @@ ComparedRow compare_row(const Answer& answer, std::span<const calibrate::Residua
     if (const auto new_table = calibrate::band(others, calibrate::traits(answer.question.scenario), f.step))
       row.covered_new_table = holds(*new_table, *measured.step_time);
   }
-  for (const StageReport& stage : f.stages)
-    row.predicted_bytes = std::max(row.predicted_bytes.value_or(0), stage.memory.counted(measured.memory_is).value);
+  std::vector<schedules::MemoryUse> memory;
+  for (const StageReport& stage : f.stages) memory.push_back(stage.memory);
+  if (!memory.empty()) row.predicted_bytes = schedules::reported_memory(answer.question.scenario, memory).value;
   for (const schedules::Phase& phase : schedules::phases()) {
     const auto stated = measured.phases.find(std::string(phase.name));
     const std::optional<Time> predicted = phase.predicted(f);

@@ -11,6 +11,7 @@
 #include "calibrate/in_parallel.h"
 #include "schedules/forecast.h"
 #include "schedules/plan/plan.h"
+#include "schedules/results/reported_memory.h"
 #include "schedules/results/time_parts.h"
 #include "sim/input_error.h"
 #include "sim/long_time.h"
@@ -234,10 +235,7 @@ class StepTimes {
 };
 
 double bytes_of(const Scenario& s, workload::Machines& machines) {
-  std::int64_t most = 0;
-  for (const schedules::MemoryUse& use : schedules::plan(s, machines).memory)
-    most = std::max(most, use.counted(s.measured.memory_is).value);
-  return static_cast<double>(most);
+  return static_cast<double>(schedules::reported_memory(s, schedules::plan(s, machines).memory).value);
 }
 
 std::vector<std::size_t> each_alone(std::size_t count) {

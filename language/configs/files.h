@@ -36,6 +36,7 @@ Names training_precision_names();
 Names attention_names();
 Names optimizer_names();
 Names partition_names();
+Names reported_memory_names();
 
 /// The GPU of that name in configs/gpus/, read for what stands at `value`.
 schedules::Gpu read_gpu_named(const std::string& name, const Value& value);

@@ -59,6 +59,7 @@ using collectives::Transport;
 Names attention_names() { return {"unfused", "flash"}; }
 
 Names partition_names() { return {"layers", "transformer", "transformer|embedding", "parameters", "cost"}; }
+Names reported_memory_names() { return {"fullest", "first_stage"}; }
 Names optimizer_names() { return {"adam", "sgd", "momentum", "none"}; }
 
 const Table<Software>& software_table() {
@@ -102,6 +103,9 @@ const Table<Software>& software_table() {
             "sequence parallelism gathers and scatters beside the products it feeds or follows, part by part; none (or "
             "false)"},
            store_overlap},
+          {{"gather_inputs_again", flag(), "true",
+            "sequence parallelism: backward gathers again what a multiply gathered forward; false: that was kept"},
+           store_flag<&S::gather_inputs_again>},
           {{"data_overlap", flag(), "true", "data-parallel traffic under backward (ZeRO 3: and forward)"},
            store_flag<&S::data_overlap>},
           {{"zero_1_overlap", flag(), "true",
@@ -113,6 +117,10 @@ const Table<Software>& software_table() {
           {{"activation_overhead", number(0, 10), "0",
             "what activations take besides what backward needs, in shares of that"},
            [](S& s, const Value& v) { s.activation_overhead = v.number; }},
+          {{"reported_memory", choice(reported_memory_names), "fullest",
+            "of which GPU the framework writes down its memory, as measured.peak_memory has it: of the fullest, or of "
+            "rank 0 in the first stage"},
+           [](S& s, const Value& v) { s.reported_memory = static_cast<schedules::ReportedMemory>(v.choice); }},
           {{"fp32_logits", whole(1, 8), "1", "unfused loss: so many copies of the logits in fp32 at its peak"},
            [](S& s, const Value& v) { s.fp32_logits = static_cast<int>(v.whole); }},
           {{"tensor_delay", time_type(), "0 ps",
@@ -156,6 +164,10 @@ const Table<Software>& software_table() {
           {{"repeated_keys_values", flag(), "false",
             "keys and values are copied for every query head before fused attention"},
            store_flag<&S::repeated_keys_values>},
+          {{"copied_keys_values", flag(), "false",
+            "as many heads of keys as of queries: attention keeps copies of keys and values beside the projection's "
+            "whole output"},
+           store_flag<&S::copied_keys_values>},
           {{"context_in_steps", flag(), "false",
             "context ranks, ring and all-gather: a kernel for each rank's keys, joined in fp32, as PyTorch's "
             "context_parallel"},

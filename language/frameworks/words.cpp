@@ -253,6 +253,7 @@ void say_software(const Scenario& s, Speaker& out) {
            named(std::array<std::string_view, 3>{"none", "backward", "all"},
                  s.parallelism.tensor == 1 ? none : w.tensor_overlap),
            true);
+  out.flag("software.gather_inputs_again", w.gather_inputs_again, true);
   out.size("software.vocabulary_multiple", w.vocabulary_multiple, true);
   out.flag("software.fused_cross_entropy", w.fused_cross_entropy, true);
   out.flag("software.fused_bias_gelu", w.fused_bias_gelu, true);

@@ -82,6 +82,13 @@ void fused_backward(PassWriter& w) {
 
 double result_elements(const StackSizes& z) { return d(z.tokens) * d(z.attention_out); }
 
+/// What the core keeps of queries, keys and values: a number each, or, where it gets keys and values as copies and
+/// queries as a part of what the projection wrote, all of that and the copies.
+double kept_for_core(const Scenario& s, const StackSizes& z) {
+  const bool all_as_many = kv_heads(s.model) == s.model.heads && !latent(s);
+  return z.projected + (s.software.copied_keys_values && all_as_many ? d(z.tokens) * d(z.keys_values) : 0);
+}
+
 /// Each head of keys and values once for every head of queries that attends to it.
 void copy_keys_values(Writer& w) {
   const double once = d(w.z.tokens) * d(w.z.keys_values), copies = attended_keys_values(w.s, w.z);
@@ -200,7 +207,7 @@ void attention_core(Writer& w, bool biased) {
   w.begin(Kind::head_gradients);
   w.backward.sum_over_kv_copies();
   w.backward.touch(w.z.projected * 2 * e);
-  w.saves(w.z.projected * e, {.latent_ups = true});
+  w.saves(kept_for_core(w.s, w.z) * e, {.latent_ups = true});
 
   if (layer_style(w.s.model).positions == Positions::rotary) {
     Writer rotary = w.inside({.attention_core = true, .latent_ups = true});

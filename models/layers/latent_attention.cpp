@@ -1,6 +1,7 @@
 #include "models/layers/latent_attention.h"
 
 #include "models/layers/as_double.h"
+#include "models/layers/low_precision.h"
 #include "models/layers/sublayers.h"
 
 namespace stepcast::schedules {
@@ -62,6 +63,7 @@ void up(Writer& w, Kind kind, std::int64_t rank, std::int64_t wide, std::int64_t
   w.begin(kind);
   w.owns(of_heads(z, rank, wide));
   if (z.split_sequence) w.forward.collective(Operation::all_gather, bytes(z, gathered));
+  w.keeps_gathered(own_bytes(z, rank));
   w.forward.gemm(z.tokens, rank, wide);
   w.backward.gather_input(bytes(z, rank));
   w.backward.gemm(z.tokens, wide, rank);
@@ -78,7 +80,7 @@ void full_queries(Writer& w) {
   const std::int64_t wide = widths(w).queries;
   w.begin(Kind::queries);
   w.owns(of_heads(z, z.hidden, wide));
-  w.forward.gather_input();
+  w.gathers_input(z.residual * kept_input_bytes(w.s));
   w.forward.gemm(z.tokens, z.hidden, wide);
   column_split_backward(w, wide);
 }

@@ -1,5 +1,6 @@
 #include "models/layers/multiply_pair.h"
 
+#include "models/layers/low_precision.h"
 #include "models/layers/sublayers.h"
 
 namespace stepcast::schedules {
@@ -42,7 +43,7 @@ void first_multiply(Writer& w, OperatorKind kind, std::int64_t columns) {
   w.begin(kind);
   w.owns(own_part(z, columns));
   if (z.method != TensorMethod::reduce_output) {
-    f.gather_input();
+    w.gathers_input(z.residual * kept_input_bytes(w.s));
     f.gather_weight(z.width, columns);
     f.gemm(z.tokens, z.width, columns);
     f.sum_over_rows(columns);

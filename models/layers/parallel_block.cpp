@@ -24,7 +24,7 @@ void common_input(Writer& w) {
   PassWriter& b = w.backward;
   w.begin(Kind::query_key_value);
   w.owns(d(z.width) * d(heads) + query_key_value_biases(w.s, z));
-  w.forward.gather_input();
+  w.gathers_input(z.residual * kept_input_bytes(w.s));
   w.forward.gemm(z.tokens, z.width, heads);
   b.weight_gradient(heads, z.width);
 

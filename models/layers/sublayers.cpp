@@ -116,7 +116,7 @@ void logits(Writer& w, std::int64_t rows, bool owns) {
   const StackSizes& z = w.z;
   w.begin(Kind::logits);
   if (owns) w.owns(d(z.vocab) * d(z.width) / z.grid.depth);
-  w.forward.gather_input();
+  w.gathers_input(z.residual * d(z.element));
   w.forward.gather_weight(z.vocab, z.width);
   w.forward.gemm(rows_of(z, rows), z.width, z.vocab);
   w.forward.sum_over_rows(z.vocab);

@@ -87,7 +87,9 @@ Block mtp_input(const Scenario& s, const StackSizes& z) {
   if (z.split_sequence) w.forward.collective(Operation::all_gather, two_of_all);
   w.forward.gemm(z.tokens, 2 * z.hidden, columns);
   w.forward.collective(Operation::all_gather, z.hidden_bytes);
-  if (z.split_sequence) w.backward.collective(Operation::all_gather, two_of_all, w.backward.overlaps());
+  w.keeps_gathered(two);
+  if (z.split_sequence && s.software.gather_inputs_again)
+    w.backward.collective(Operation::all_gather, two_of_all, w.backward.overlaps());
   w.backward.gemm(z.tokens, columns, 2 * z.hidden);
   w.backward.weight_gradient_and(
       [&](bool hide) {

@@ -86,7 +86,7 @@ void PassWriter::collective(Operation operation, double size, bool under_next) {
 void PassWriter::gather_input() { gather_input(z.hidden_bytes); }
 
 void PassWriter::gather_input(double bytes) {
-  if (!z.split_sequence) return;
+  if (!z.split_sequence || (backward_ && !s.software.gather_inputs_again)) return;
   collective(Operation::all_gather, bytes, backward_ && overlaps());
   if (backward_)
     std::get<TensorCollective>(out().back()).of_saved_input = true;
@@ -129,6 +129,15 @@ void Writer::reads_also(OperatorKind kind) {
       list_.inputs.push_back({here, of});
       return;
     }
+}
+
+void Writer::gathers_input(double own) {
+  forward.gather_input();
+  keeps_gathered(own);
+}
+
+void Writer::keeps_gathered(double own) {
+  if (z.split_sequence && !s.software.gather_inputs_again) saves(own * static_cast<double>(z.tensor - 1));
 }
 
 void Writer::owns_of_experts(double parameters, bool shared_out) {

@@ -49,6 +49,7 @@ class PassWriter {
   /// Its gradient, each element of `element` bytes, back to them.
   void scatter_gradient(std::int64_t rows, std::int64_t columns, std::int64_t element, bool under_next);
   /// What sequence parallelism leaves of a layer's input on every rank, gathered for its multiply; in backward again.
+  /// Over the tensor ranks (sequence parallelism): forward, and backward where it does so again.
   void gather_input();
   void gather_input(double bytes);  ///< of that many in all
   /// The collective just written goes part by part beside its multiply, where the software does that.
@@ -102,6 +103,11 @@ class Writer {
   /// It keeps so many bytes for backward: dropped where the module that it is in is repeated, or others.
   void saves(double bytes) { list_.saved.push_back({bytes, modules_}); }
   void saves(double bytes, RecomputedModules dropped_with) { list_.saved.push_back({bytes, dropped_with}); }
+  /// Forward gathers what enters a multiply over the tensor ranks (sequence parallelism). Where backward does not
+  /// gather it again, the others' parts are kept beside this rank's own, which is `own` bytes.
+  void gathers_input(double own);
+  /// Keeps the others' parts of what it has gathered, likewise.
+  void keeps_gathered(double own);
   /// Bytes of gradients that backward has there while it is at work on them.
   void holds_gradients(double bytes) { here().gradients += bytes; }
 

@@ -388,6 +388,9 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_FALSE(software.dropout);
   EXPECT_TRUE(software.flash_2);
   EXPECT_TRUE(software.repeated_keys_values);
+  EXPECT_FALSE(software.gather_inputs_again);
+  EXPECT_TRUE(software.copied_keys_values);
+  EXPECT_EQ(software.reported_memory, schedules::ReportedMemory::first_stage);
   EXPECT_TRUE(software.context_in_steps);
   EXPECT_EQ(software.attention_efficiency, 0.64);
   EXPECT_EQ(software.attention_by, schedules::KernelMaker::cudnn);

@@ -27,6 +27,10 @@ const std::vector<FlagRow>& nanotron_rows() {
        .key = "software.tensor_overlap",
        .usual = "none",
        .spellings = {{"backward", "true"}, {"none", "false"}}},
+      {.name = "parallelism.tp_recompute_allgather",
+       .key = "software.gather_inputs_again",
+       .usual = "true",
+       .spellings = {{"true", "true"}, {"false", "false"}}},
       {.name = "parallelism.recompute_layer",
        .key = "recompute",
        .usual = "none",
@@ -121,8 +125,7 @@ constexpr std::string_view kNanotronIgnored =
     "model.model_config.eos_token_id model.model_config.pad_token_id model.model_config.initializer_range "
     "model.model_config.pretraining_tp model.model_config.rms_norm_eps model.model_config.rope_* "
     "model.model_config.use_cache model.model_config.z_loss_coefficient model.model_config._fused_* "
-    "model.model_config._use_* model.model_config.log_attn_probs tokens.val_check_interval tokens.limit_* "
-    "parallelism.tp_recompute_allgather";
+    "model.model_config._use_* model.model_config.log_attn_probs tokens.val_check_interval tokens.limit_*";
 
 std::vector<FixedKey> nanotron_elsewhere() { return {}; }
 

@@ -98,7 +98,9 @@ std::string megatron_plan(PlanDice& dice, bool flags) {
   yaml += "model: {" + (moe ? experts(dice, layers) : decoder(dice, true, layers)) + "}\n";
   yaml += fmt::format("pipeline: {{schedule: {}, virtual_stages: {}{}}}\n", interleaved ? "interleaved-1f1b" : "1f1b",
                       size.virtual_stages, counted ? ", embedding_as_layer: true, head_as_layer: true" : "");
-  yaml += fmt::format("data_parallel: {{zero: {}", size.pipeline > 1 ? dice.of({0, 1}) : dice.of({0, 1, 2, 3}));
+  const int zero = size.pipeline > 1 ? dice.of({0, 1}) : dice.of({0, 1, 2, 3});
+  yaml += fmt::format("data_parallel: {{zero: {}", zero);
+  if (zero > 0 && !moe && size.data == 4 && dice.chance(40)) yaml += fmt::format(", shard_group: {}", size.context * 2);
   if (dice.chance(30)) yaml += fmt::format(", overlap: {}", dice.chance(50));
   if (dice.chance(20)) yaml += ", bucket: 80 MB";
   if (!flags && dice.chance(30) && training.find("fp") == training.npos)
@@ -198,8 +200,9 @@ std::string nanotron_plan(PlanDice& dice) {
   std::string yaml = sized(size, parallel);
   yaml += batch(dice, size, dice.of({"precision: bf16", "precision: bf16", "precision: fp16", "precision: fp32"}));
   yaml += "model: {" + decoder(dice, false, 8) + "}\n";
-  yaml += fmt::format("software: {{base: nanotron, tensor_overlap: {}, vocabulary_multiple: {}}}\n",
-                      dice.of({"none", "backward"}), dice.of({1, 64}));
+  yaml += fmt::format(
+      "software: {{base: nanotron, tensor_overlap: {}, gather_inputs_again: {}, vocabulary_multiple: {}}}\n",
+      dice.of({"none", "backward"}), dice.of({"true", "false"}), dice.of({1, 64}));
   yaml += fmt::format("pipeline: {{schedule: {}}}\n", size.pipeline > 1 ? dice.of({"1f1b", "gpipe"}) : "1f1b");
   yaml += fmt::format("data_parallel: {{zero: {}", dice.of({0, 1}));
   if (dice.chance(20)) yaml += ", bucket: 100 MiB";

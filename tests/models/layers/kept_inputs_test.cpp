@@ -1,0 +1,106 @@
+// What stacks keep for backward of what enters multiplies and attention: what was gathered, copies of keys and values.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "models/layers/blocks.h"
+#include "models/layers/model_blocks.h"
+#include "models/layers/stack_sizes.h"
+#include "schedules/checks/check.h"
+#include "tests/schedules/scenarios.h"
+
+namespace stepcast::schedules {
+namespace {
+
+using collectives::Operation;
+
+constexpr std::int64_t kElement = 2, kWhole = 2 * 1024 * 2048 * kElement;  // bytes of what enters a multiply
+constexpr std::uint32_t kTensor = 4;
+
+/// On 4 tensor ranks that share the sequence out between the multiplies, fused attention.
+Scenario shared_sequence() {
+  Scenario s = round_numbers(kTensor);
+  s.model = {"llama", Family::llama, 4, 2048, 16, 16, 8192, 51200, ""};
+  s.training = {.global_batch = 4, .micro_batch = 2, .sequence = 1024, .precision = Precision::bf16};
+  s.training.attention = Attention::flash;
+  s.parallelism.tensor = kTensor;
+  s.parallelism.sequence = true;
+  return s;
+}
+
+Block layer_of(const Scenario& s) {
+  EXPECT_TRUE(check(s).empty()) << check(s).front().text;
+  const Blocks all = blocks(s);
+  return *std::ranges::find_if(all.kinds, &Block::layer);
+}
+
+/// Bytes that a pass gathers from the other tensor ranks, with its own.
+std::int64_t gathered(const Kernels& pass) {
+  std::int64_t bytes = 0;
+  for (const Kernel& op : pass)
+    if (const auto* traffic = std::get_if<TensorCollective>(&op);
+        traffic != nullptr && traffic->operation == Operation::all_gather)
+      bytes += traffic->bytes.value;
+  return bytes;
+}
+
+// Both halves of a layer gather their input. Kept, each takes three more parts of four; backward gathers the gradients
+// of both halves' outputs alone.
+TEST(KeptInputs, WhatWasGatheredIsKeptOrGatheredAgain) {
+  Scenario s = shared_sequence();
+  const Block again = layer_of(s);
+  s.software.gather_inputs_again = false;
+  const Block kept = layer_of(s);
+  EXPECT_EQ(gathered(again.forward), 2 * kWhole);
+  EXPECT_EQ(gathered(kept.forward), 2 * kWhole);
+  EXPECT_EQ(gathered(again.backward), 4 * kWhole);
+  EXPECT_EQ(gathered(kept.backward), 2 * kWhole);
+  EXPECT_EQ(kept.saved - again.saved, 2.0 * kWhole * (kTensor - 1) / kTensor);
+}
+
+TEST(KeptInputs, TheHeadsInputLikewise) {
+  Scenario s = shared_sequence();
+  const auto head = [&] { return blocks(s).kinds.back(); };
+  const Block again = head();
+  s.software.gather_inputs_again = false;
+  EXPECT_EQ(gathered(again.backward) - gathered(head().backward), kWhole);
+  EXPECT_EQ(head().saved_by_loss - again.saved_by_loss, 1.0 * kWhole * (kTensor - 1) / kTensor);
+}
+
+TEST(KeptInputs, ACastIsKeptAsWideAsItIs) {
+  Scenario s = shared_sequence();
+  s.training.precision = Precision::fp8;
+  s.cluster.gpu.peak[Precision::fp8] = {600e12};
+  const Block again = layer_of(s);
+  s.software.gather_inputs_again = false;
+  EXPECT_EQ(layer_of(s).saved - again.saved, 2.0 * kWhole / kElement * (kTensor - 1) / kTensor);
+}
+
+TEST(KeptInputs, WholeInputsAreNotGathered) {
+  Scenario s = shared_sequence();
+  s.parallelism.sequence = false;
+  const Block whole = layer_of(s);
+  s.software.gather_inputs_again = false;
+  EXPECT_EQ(layer_of(s).saved, whole.saved);
+  EXPECT_EQ(gathered(layer_of(s).backward), 0);
+}
+
+// A fourth of 16 heads on each rank: keys and values once more than queries, keys and values.
+TEST(KeptInputs, CopiesOfKeysAndValuesStandBesideWhatTheProjectionWrote) {
+  Scenario s = shared_sequence();
+  const Block views = layer_of(s);
+  s.software.copied_keys_values = true;
+  EXPECT_EQ(layer_of(s).saved - views.saved, 2.0 * kWhole / kTensor);
+}
+
+TEST(KeptInputs, GroupedQueriesAreCopiedToo) {
+  Scenario s = shared_sequence();
+  s.model.kv_heads = 8;
+  const Block before = layer_of(s);
+  s.software.copied_keys_values = true;
+  EXPECT_EQ(layer_of(s).saved, before.saved);
+}
+
+}  // namespace
+}  // namespace stepcast::schedules
