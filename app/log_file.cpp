@@ -1,5 +1,6 @@
 #include "app/log_file.h"
 
+#include "app/unpacker.h"
 #include "calibrate/logs/kineto.h"
 #include "calibrate/logs/log_bytes.h"
 #include "calibrate/logs/nsys.h"
@@ -9,29 +10,20 @@
 #include "sim/input_error.h"
 
 namespace stepcast::app {
-namespace {
-
-/// What can be read but once lies in memory whole.
-constexpr std::size_t kLargestStream = std::size_t{4} << 30;
-
-}  // namespace
 
 LogFile read_log_file(const std::string& file, bool (*is_other)(const std::string& text)) {
   LogFile out{language::shown_path(file), {}, {}};
-  if (language::is_stream(file)) {
-    const std::string bytes = language::read_file(file, out.shown, kLargestStream);
-    if (calibrate::is_sqlite_text(bytes)) {
-      out.kernels = calibrate::parse_nsys(bytes, out.shown);
-      return out;
-    }
-    out.text = calibrate::unpack_log(bytes, out.shown);
-  } else {
-    if (calibrate::is_sqlite(file)) {
-      out.kernels = calibrate::read_nsys(file);
-      return out;
-    }
-    out.text = calibrate::read_log(file);
+  if (!language::is_stream(file) && calibrate::is_sqlite(file)) {
+    out.kernels = calibrate::read_nsys(file);
+    return out;
   }
+  out.text = language::read_file(file, out.shown, calibrate::kLargestLog);
+  if (calibrate::is_sqlite_text(out.text)) {
+    out.kernels = calibrate::parse_nsys(out.text, out.shown);
+    out.text.clear();
+    return out;
+  }
+  if (calibrate::is_packed(out.text)) out.text = calibrate::unpack_log(out.text, out.shown, loaded_unpacker(out.shown));
   if (is_other != nullptr && is_other(out.text)) return out;
   const std::size_t begin = out.text.find_first_not_of(" \t\r\n");
   if (begin == std::string::npos || (out.text[begin] != '{' && out.text[begin] != '[')) return out;

@@ -15,7 +15,7 @@ add_custom_command(TARGET stepcast POST_BUILD
 
 set(share ${CMAKE_INSTALL_DATAROOTDIR})
 install(TARGETS stepcast RUNTIME)
-install(TARGETS stepcast_png LIBRARY DESTINATION lib/stepcast)
+install(TARGETS stepcast_png stepcast_archive LIBRARY DESTINATION lib/stepcast)
 if(TARGET stepcast_mpi) # not of the package, which would need MPI
   install(TARGETS stepcast_mpi LIBRARY DESTINATION lib/stepcast COMPONENT mpi)
 endif()

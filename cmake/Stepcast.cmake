@@ -93,8 +93,8 @@ function(stepcast_library name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${name}/*.cpp)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${name}/*.h)
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
-  # The modules that draw PNG, speak MPI, solve integer programs and read traces, and the measuring programs, which are a project of their own.
-  list(FILTER sources EXCLUDE REGEX "/app/(png|mpi|cbc|chakra)_module/")
+  # The modules (docs/architecture.md, app/modules/), and the measuring programs, which are a project of their own.
+  list(FILTER sources EXCLUDE REGEX "/app/(archive|cbc|chakra|mpi|png)_module/")
   list(FILTER sources EXCLUDE REGEX "/calibrate/measure/")
   list(FILTER headers EXCLUDE REGEX "/calibrate/measure/")
   if(NOT sources)

@@ -72,6 +72,7 @@ try "files are the installed ones" "/usr/share/stepcast/configs/gpus/h100-sxm5-8
   sh -c 'cd / && stepcast show gpus/h100-sxm5-80gb --format json | sed s,usr,/usr,'
 try "validate finds the published runs" "rows" sh -c 'stepcast validate --format csv | awk "END { if (NR > 100) print \"rows\" }"'
 try "PNG drawings" "PNG" sh -c 'stepcast run /usr/share/stepcast/scenarios/quickstart.yaml --schedule-diagram=/tmp/a.png >/dev/null && head -c 4 /tmp/a.png'
+try "packed logs" "found no event of category kernel" sh -c 'printf "{}" | gzip | stepcast calibrate --import - 2>&1 || true'
 try "the manual page" "--schedule-diagram" sh -c 'MANWIDTH=100 man stepcast | col -b'
 try "the manual page is clean" "clean" sh -c 'man --warnings -E UTF-8 -l -Tutf8 -Z /usr/share/man/man1/stepcast.1* 2>&1 >/dev/null | grep . || echo clean'
 try "bash completes names" "dgx-h100" bash -c '

@@ -15,6 +15,7 @@
 #include "app/report/png.h"
 #include "app/setting.h"
 #include "app/status_line.h"
+#include "app/unpacker.h"
 #include "calibrate/bundle/load.h"
 #include "calibrate/fit/collective_fit.h"
 #include "calibrate/fit/machine_fit.h"
@@ -66,13 +67,19 @@ std::vector<std::filesystem::path> files_of_bundle(const std::filesystem::path& 
   return files;
 }
 
+/// Of a folder, or of an archive of one.
+std::vector<calibrate::BundleFile> read_bundle(const std::string& path, const std::string& shown) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return calibrate::load_bundle(path);
+  if (!language::is_stream(path) && !std::filesystem::exists(path, error))
+    throw InputError(shown, "no such folder or archive");
+  const std::string packed = language::read_file(path, shown, calibrate::kLargestBundle);
+  return calibrate::unpack_bundle(packed, shown, loaded_unpacker(shown));
+}
+
 Calibration fit_bundle(const std::string& path, const po::variables_map& values, std::span<const NamedFile> outputs) {
   const std::string shown = language::shown_path(path);
-  const std::vector<calibrate::BundleFile> tables =
-      language::is_stream(path)
-          ? calibrate::unpack_bundle(language::read_file(path, shown, calibrate::kLargestBundle), shown)
-          : calibrate::load_bundle(path);
-  const calibrate::Bundle bundle = calibrate::parse_bundle(tables, shown);
+  const calibrate::Bundle bundle = calibrate::parse_bundle(read_bundle(path, shown), shown);
   language::Library library(language::config_folders());
   const language::MeasuredGpu gpu = language::find_measured_gpu(bundle.machine, word(values, "gpu"), library);
   const std::optional<Setting> setting = bundle.collectives.empty() ? std::nullopt : joined_as(values, library);

@@ -1,17 +1,10 @@
 #include "calibrate/bundle/load.h"
 
-#include <archive.h>
-#include <archive_entry.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <fstream>
 #include <iterator>
-#include <memory>
-#include <new>
 
 #include "calibrate/logs/expansion.h"
-#include "calibrate/logs/unpacking.h"
 #include "sim/input_error.h"
 
 namespace stepcast::calibrate {
@@ -53,63 +46,55 @@ std::vector<BundleFile> below_the_bundle(std::vector<BundleFile> files, const st
   return files;
 }
 
+/// The tables of an archive. All of its members count, whatever they are: they take time to get past.
+class UnpackedTables : public UnpackedSink {
+ public:
+  UnpackedTables(std::size_t packed, const std::string& shown) : packed_(packed), shown_(shown) {}
+  void begin(std::string_view name) override {
+    count(kHeader);
+    while (name.starts_with("./")) name.remove_prefix(2);
+    wanted_ = is_table(name);
+    if (wanted_) files_.push_back({std::string(name), {}});
+  }
+  void append(std::string_view block) override {
+    count(block.size());
+    if (!wanted_) return;
+    files_.back().text.append(block);
+    total_ += block.size();
+    if (total_ > kLargestBundle) too_large(shown_);
+  }
+  std::vector<BundleFile>& files() { return files_; }
+
+ private:
+  void count(std::size_t bytes) {
+    unpacked_ += bytes;
+    check_expansion(packed_, unpacked_, shown_);
+  }
+
+  std::size_t packed_;
+  const std::string& shown_;
+  std::vector<BundleFile> files_;
+  std::size_t total_ = 0, unpacked_ = 0;
+  bool wanted_ = false;
+};
+
 }  // namespace
 
-std::vector<BundleFile> unpack_bundle(std::string_view bytes, const std::string& shown) {
-  const std::unique_ptr<archive, int (*)(archive*)> reader(archive_read_new(), archive_read_free);
-  const auto check = [&](la_ssize_t code) {
-    if (code >= ARCHIVE_WARN) return;
-    if (archive_errno(reader.get()) == ENOMEM) throw std::bad_alloc();
-    const char* const why = archive_error_string(reader.get());
-    throw InputError(shown, std::string("cannot be unpacked: ") + (why == nullptr ? "no tar archive" : why) +
+std::vector<BundleFile> unpack_bundle(std::string_view packed, const std::string& shown, Unpacker unpacker) {
+  UnpackedTables tables(packed.size(), shown);
+  std::string error;
+  if (!unpacker(packed, PackedForm::archive, tables, error))
+    throw InputError(shown, "cannot be unpacked: " + (error.empty() ? "no tar archive" : error) +
                                 ", expected a folder or a tar archive (.tar, .gz, .bz2, .xz, .zst)");
-  };
-  allow_compression(reader.get());
-  archive_read_support_format_tar(reader.get());
-  check(archive_read_open_memory(reader.get(), bytes.data(), bytes.size()));
-  std::vector<BundleFile> files;
-  std::size_t total = 0, unpacked = 0;
-  for (archive_entry* entry = nullptr;;) {
-    const int code = archive_read_next_header(reader.get(), &entry);
-    if (code == ARCHIVE_EOF) break;
-    check(code);
-    unpacked += kHeader;
-    check_expansion(bytes.size(), unpacked, shown);
-    const char* const path = archive_entry_pathname(entry);
-    if (path == nullptr || archive_entry_filetype(entry) != AE_IFREG) continue;
-    std::string name = path;
-    while (name.starts_with("./")) name.erase(0, 2);
-    const bool wanted = is_table(name);
-    BundleFile file{std::move(name), {}};
-    // What is no table is read too: libarchive would unpack all of it in one go to get past it.
-    for (char block[1 << 14];;) {
-      const la_ssize_t got = archive_read_data(reader.get(), block, sizeof block);
-      check(got);
-      if (got <= 0) break;
-      unpacked += static_cast<std::size_t>(got);
-      check_expansion(bytes.size(), unpacked, shown);
-      if (!wanted) continue;
-      file.text.append(block, static_cast<std::size_t>(got));
-      if (total + file.text.size() > kLargestBundle) too_large(shown);
-    }
-    total += file.text.size();
-    if (wanted) files.push_back(std::move(file));
-  }
-  return below_the_bundle(std::move(files), shown);
+  return below_the_bundle(std::move(tables.files()), shown);
 }
 
-std::vector<BundleFile> load_bundle(const fs::path& path) {
-  const std::string shown = path.string();
-  std::error_code error;
-  if (!fs::exists(path, error)) throw InputError(shown, "no such folder or archive");
-  if (!fs::is_directory(path, error)) {
-    if (fs::file_size(path, error) > kLargestBundle) too_large(shown);
-    return unpack_bundle(read_all(path), shown);
-  }
+std::vector<BundleFile> load_bundle(const fs::path& folder) {
+  const std::string shown = folder.string();
   std::vector<BundleFile> files;
   std::size_t total = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(path, fs::directory_options::skip_permission_denied)) {
-    std::string name = entry.path().lexically_relative(path).generic_string();
+  for (const auto& entry : fs::recursive_directory_iterator(folder, fs::directory_options::skip_permission_denied)) {
+    std::string name = entry.path().lexically_relative(folder).generic_string();
     if (!entry.is_regular_file() || !is_table(name)) continue;
     total += entry.file_size();
     if (total > kLargestBundle) too_large(shown);

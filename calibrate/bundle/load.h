@@ -7,17 +7,18 @@
 #include <vector>
 
 #include "calibrate/bundle/bundle.h"
+#include "calibrate/logs/unpacker.h"
 
 namespace stepcast::calibrate {
 
 inline constexpr std::size_t kLargestBundle = std::size_t{256} << 20;
 
-/// The tables (*.csv) of a bundle: a folder, or a tar archive of one, compressed or not; sorted by name. Where all
-/// lies in one folder inside, names start below it. Throws InputError for what is neither, for an archive that breaks
-/// off, two files of one name, and more than 256 MiB.
-std::vector<BundleFile> load_bundle(const std::filesystem::path& path);
+/// The tables (*.csv) of a bundle, sorted by name. Where all lies in one folder inside, names start below it. Throws
+/// InputError for two files of one name and more than 256 MiB. The folder is there.
+std::vector<BundleFile> load_bundle(const std::filesystem::path& folder);
 
-/// The same of an archive's bytes (compressed as unpacking.h says); `shown` is what messages call it.
-std::vector<BundleFile> unpack_bundle(std::string_view archive, const std::string& shown);
+/// The same of a tar archive of a bundle, compressed or not; `shown` is what messages call it. Throws InputError for
+/// what is none and for one that breaks off, too.
+std::vector<BundleFile> unpack_bundle(std::string_view packed, const std::string& shown, Unpacker unpacker);
 
 }  // namespace stepcast::calibrate

@@ -1,63 +1,56 @@
 #include "calibrate/logs/log_bytes.h"
 
-#include <archive.h>
-#include <archive_entry.h>
-
-#include <cerrno>
-#include <functional>
-#include <memory>
-#include <new>
+#include <algorithm>
+#include <array>
+#include <utility>
 
 #include "calibrate/logs/expansion.h"
-#include "calibrate/logs/unpacking.h"
 #include "sim/input_error.h"
 
 namespace stepcast::calibrate {
 namespace {
 
-constexpr std::size_t kBlock = 1 << 16, kLargest = std::size_t{4} << 30;
+using namespace std::string_view_literals;
 
-/// `packed`: how many bytes there are. `open`: of a reader, returns libarchive's code.
-std::string unpack(const std::string& shown, std::size_t packed, const std::function<int(archive*)>& open) {
-  const std::unique_ptr<archive, int (*)(archive*)> reader(archive_read_new(), archive_read_free);
-  const auto check = [&](la_ssize_t code) {
-    if (code >= ARCHIVE_WARN) return;
-    if (archive_errno(reader.get()) == ENOMEM) throw std::bad_alloc();
-    const char* const why = archive_error_string(reader.get());
-    throw InputError(shown, std::string("cannot be read: ") + (why == nullptr ? "unknown reason" : why));
-  };
-  allow_compression(reader.get());
-  archive_read_support_format_raw(reader.get());
-  archive_read_support_format_empty(reader.get());
-  check(open(reader.get()));
-  std::string bytes;
-  archive_entry* entry = nullptr;
-  const int header = archive_read_next_header(reader.get(), &entry);
-  if (header == ARCHIVE_EOF) return bytes;
-  check(header);
-  for (char block[kBlock];;) {
-    const la_ssize_t got = archive_read_data(reader.get(), block, sizeof block);
-    check(got);
-    if (got <= 0) return bytes;
-    bytes.append(block, static_cast<std::size_t>(got));
-    check_expansion(packed, bytes.size(), shown);
-    if (bytes.size() > kLargest) throw InputError(shown, "found more than 4 GiB, expected a smaller log");
-  }
+/// The first bytes of gzip (RFC 1952, deflated), bzip2, xz and zstd (RFC 8878).
+constexpr std::array kPackedBegins{"\x1f\x8b\x08"sv, "BZh"sv, "\3757zXZ\0"sv, "\x28\xb5\x2f\xfd"sv};
+
+/// Of zstd too: parallel compressors begin with a frame that is skipped, of sixteen first bytes.
+bool begins_with_skipped_frame(std::string_view bytes) {
+  return bytes.size() >= 4 && (static_cast<unsigned char>(bytes[0]) & 0xf0) == 0x50 &&
+         bytes.substr(1, 3) == "\x2a\x4d\x18"sv;
 }
+
+class UnpackedLog : public UnpackedSink {
+ public:
+  UnpackedLog(std::size_t packed, const std::string& shown) : packed_(packed), shown_(shown) {}
+  void begin(std::string_view) override {}
+  void append(std::string_view block) override {
+    bytes_.append(block);
+    check_expansion(packed_, bytes_.size(), shown_);
+    if (bytes_.size() > kLargestLog) throw InputError(shown_, "found more than 4 GiB, expected a smaller log");
+  }
+  std::string& bytes() { return bytes_; }
+
+ private:
+  std::size_t packed_;
+  const std::string& shown_;
+  std::string bytes_;
+};
 
 }  // namespace
 
-std::string read_log(const std::filesystem::path& file) {
-  std::error_code error;
-  if (std::filesystem::is_directory(file, error)) throw InputError(file.string(), "found a directory, expected a file");
-  if (!std::filesystem::is_regular_file(file, error)) throw InputError(file.string(), "no such file");
-  return unpack(file.string(), std::filesystem::file_size(file, error),
-                [&](archive* reader) { return archive_read_open_filename(reader, file.c_str(), kBlock); });
+bool is_packed(std::string_view bytes) {
+  return begins_with_skipped_frame(bytes) ||
+         std::ranges::any_of(kPackedBegins, [&](std::string_view begin) { return bytes.starts_with(begin); });
 }
 
-std::string unpack_log(std::string_view bytes, const std::string& shown) {
-  return unpack(shown, bytes.size(),
-                [&](archive* reader) { return archive_read_open_memory(reader, bytes.data(), bytes.size()); });
+std::string unpack_log(std::string_view bytes, const std::string& shown, Unpacker unpacker) {
+  UnpackedLog log(bytes.size(), shown);
+  std::string error;
+  if (!unpacker(bytes, PackedForm::stream, log, error))
+    throw InputError(shown, "cannot be read: " + (error.empty() ? "unknown reason" : error));
+  return std::move(log.bytes());
 }
 
 }  // namespace stepcast::calibrate

@@ -1,16 +1,20 @@
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <string_view>
 
+#include "calibrate/logs/unpacker.h"
+
 namespace stepcast::calibrate {
 
-/// All bytes of a file, unpacked where it is compressed (gzip, bzip2, xz, zstd: profilers write .json.gz). Throws
-/// InputError for a missing file, a compressed one that breaks off or grows 100-fold past 16 MiB, and more than 4 GiB.
-std::string read_log(const std::filesystem::path& file);
+/// Of a log, all bytes of which lie in memory.
+inline constexpr std::size_t kLargestLog = std::size_t{4} << 30;
 
-/// The same of bytes that were read already; `shown` is what messages call them.
-std::string unpack_log(std::string_view bytes, const std::string& shown);
+/// Whether a log begins as what gzip, bzip2, xz and zstd write (profilers write .json.gz).
+bool is_packed(std::string_view bytes);
+
+/// All bytes of a packed log; `shown` is what messages call it. Throws InputError for one that breaks off, grows
+/// 100-fold past 16 MiB, or holds more than 4 GiB.
+std::string unpack_log(std::string_view bytes, const std::string& shown, Unpacker unpacker);
 
 }  // namespace stepcast::calibrate

@@ -193,6 +193,12 @@ TEST_F(Calibrate, FindsTheGpuOrAsks) {
   EXPECT_THAT(error("run", "", " --gpu h20-sxm"), HasSubstr("h200-sxm"));  // nearest name
 }
 
+TEST_F(Calibrate, ABundleThatIsNotThereIsToldAsOne) {
+  const Outcome told = run_program("calibrate --bundle " + file("none") + " --out " + file("p.yaml"));
+  EXPECT_EQ(told.status, 2);
+  EXPECT_EQ(told.err, file("none") + ": no such folder or archive\n");
+}
+
 TEST_F(Calibrate, ABundleThatIsCutOffIsRefused) {
   std::vector<BundleFile> files = calibrate::planted_bundle(calibrate::planted(), 1);
   files[1].text.resize(files[1].text.size() / 2);

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "tests/app/program.h"
 #include "tests/app/schema.h"
@@ -36,12 +37,48 @@ TEST_F(Import, ATraceOfThePyTorchProfilerBecomesATableOfKernels) {
   expect_golden(kGoldenImports + "kineto.txt", told.out);
   expect_golden(kGoldenImports + "kineto.csv", read_text(file("k.csv")));
   EXPECT_EQ(run_program("calibrate --import " + kLogs + "kineto.json --format csv").out, read_text(file("k.csv")));
-  // Packed, as the profiler's handler writes it.
+  // Packed, as the profiler's handler writes it, whatever it is called.
   ASSERT_EQ(std::system(("gzip -c '" + kLogs + "kineto.json' >'" + file("t.json.gz") + "'").c_str()), 0);
   EXPECT_EQ(run_program("calibrate --import " + file("t.json.gz")).out, told.out);
+  EXPECT_EQ(run_program("calibrate --import - <" + file("t.json.gz")).out, told.out);
   const auto json = nlohmann::json::parse(run_program("calibrate --import " + kLogs + "kineto.json --format json").out);
   expect_schema(results_schema("import"), json, "import");
   EXPECT_EQ(json["devices"].size(), 2u);
+}
+
+TEST_F(Import, WhatUnpacksIsLoadedForAPackedLogAlone) {
+  fs::copy_file(STEPCAST_PROGRAM, file("stepcast"));  // without the folder of modules
+  const auto run_here = [&](const std::string& words, const std::string& environment = "") {
+    return run_other("./stepcast", words, file(""), environment);
+  };
+  const Outcome loaded = run_here("--version", "LD_TRACE_LOADED_OBJECTS=1");  // the loader lists them instead
+  EXPECT_THAT(loaded.out, testing::AllOf(HasSubstr("libstdc++"), testing::Not(HasSubstr("libarchive"))));
+
+  const std::string import = "calibrate --import ";
+  const Outcome plain = run_here(import + kLogs + "kineto.json");
+  EXPECT_EQ(plain.status, 0) << plain.err;
+  ASSERT_EQ(std::system(("gzip -c '" + kLogs + "kineto.json' >'" + file("t.json.gz") + "'").c_str()), 0);
+  std::ofstream(file("b.tar")) << "an archive\n";
+  fs::create_directories(file("lib/stepcast"));
+  const std::string module = fs::canonical(file("lib/stepcast")).string() + "/stepcast-archive.so";
+  for (const std::string why : {"cannot open shared object file: No such file or directory", "file too short"}) {
+    for (const auto& [words, shown] : {std::pair{import + "t.json.gz", "t.json.gz"},
+                                       {import + "t.json.gz --out k.csv", "t.json.gz"},
+                                       {import + "- <t.json.gz", "/dev/stdin"},
+                                       {"calibrate --bundle b.tar --out k.csv", "b.tar"}}) {
+      const Outcome refused = run_here(words);
+      EXPECT_EQ(refused.status, 1);
+      EXPECT_EQ(refused.out, "");
+      EXPECT_EQ(refused.err, "stepcast: " + std::string(shown) +
+                                 ": unpacking needs a part of stepcast that cannot be loaded (" + module + ": " + why +
+                                 "); a log that is unpacked already, or a bundle that is a folder, needs none\n");
+      EXPECT_FALSE(fs::exists(file("k.csv")));
+    }
+    std::ofstream(module) << "no module";
+  }
+  fs::copy_file(fs::path(STEPCAST_PROGRAM).parent_path() / "lib/stepcast/stepcast-archive.so", module,
+                fs::copy_options::overwrite_existing);
+  EXPECT_EQ(run_here(import + "t.json.gz").out, plain.out);
 }
 
 TEST_F(Import, WhatNvidiaSmiPrintedBecomesFacts) {

@@ -44,6 +44,13 @@ TEST(Installed, TheProgramFindsItsOwnConfigsFromAnyFolder) {
                              testing::HasSubstr("lib/stepcast/stepcast-png.so")));
   EXPECT_FALSE(fs::exists(prefix / "other.png"));
 
+  // So is the one that unpacks.
+  const std::string kineto = STEPCAST_SOURCE_DIR "/tests/app/logs/kineto.json";
+  ASSERT_EQ(std::system(("gzip -c '" + kineto + "' >'" + (prefix / "t.json.gz").string() + "'").c_str()), 0);
+  const Outcome unpacked = run_other(program, "calibrate --import t.json.gz", prefix.string());
+  EXPECT_EQ(unpacked.status, 0) << unpacked.err;
+  EXPECT_EQ(unpacked.out, run_program("calibrate --import " + kineto).out);
+
   // That which speaks MPI is asked for where MPI's launcher has started several processes, and then alone.
   fs::remove(prefix / "lib/stepcast/stepcast-mpi.so");
   const std::string sweep = "sweep " + quickstart + " --axis training.global_batch=64,128 --simulate none";

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/archive_module/unpack.h"
 #include "calibrate/bundle/bundle.h"
 #include "calibrate/bundle/load.h"
 #include "sim/input_error.h"
@@ -43,7 +44,7 @@ void survive(Try attempt) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace stepcast::calibrate;
   const std::string text(reinterpret_cast<const char*>(data), size);
-  survive([&] { parse_bundle(unpack_bundle(text, "fuzz.tar.gz"), "fuzz.tar.gz"); });
+  survive([&] { parse_bundle(unpack_bundle(text, "fuzz.tar.gz", stepcast_unpack), "fuzz.tar.gz"); });
   for (const char* name : {"machine.csv", "kernels.csv", "copies.csv", "interference.csv", "collectives.csv",
                            "host.csv", "sustained.csv", "clocks.csv", "refused.csv"})
     survive([&] { parse_bundle(bundle_with(name, text), "fuzz"); });

@@ -1,5 +1,6 @@
 """Python and the command line print the same."""
 
+import gzip
 import os
 import random
 
@@ -175,5 +176,8 @@ def test_two_steps_differ_the_same(printed, source, scenario, tmp_path, monkeypa
     assert {key["key"] for key in ours["keys"]} == {"training.precision"}
     trace, measured = source / "tests/app/logs/kineto.json", source / "scenarios/bert-large.yaml"
     assert stepcast.diff(measured, trace) == printed("diff", measured, trace, "--format", "json")
+    packed = tmp_path / "kineto.json.gz"
+    packed.write_bytes(gzip.compress(trace.read_bytes()))
+    assert stepcast.diff(measured, packed) == printed("diff", measured, packed, "--format", "json")
     told = stepcast.diff(scenario, {**scenario, "training.global_batch": 32})
     assert [key["key"] for key in told["keys"]] == ["training.global_batch"]

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "app/archive_module/unpack.h"
 #include "sim/input_error.h"
 #include "tests/calibrate/bundle/small_bundle.h"
 
@@ -37,9 +38,17 @@ class LoadBundle : public testing::Test {
   const fs::path base_ = fs::path(testing::TempDir()) / ("stepcast-load-" + std::to_string(getpid()));
 };
 
-std::string complaint(const fs::path& path) {
+std::string bytes_of(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+std::vector<BundleFile> unpacked(const std::string& bytes) { return unpack_bundle(bytes, "b.tar.gz", stepcast_unpack); }
+
+template <class Function>
+std::string complaint(Function function) {
   try {
-    load_bundle(path);
+    function();
   } catch (const InputError& error) {
     return error.what();
   }
@@ -47,22 +56,21 @@ std::string complaint(const fs::path& path) {
 }
 
 TEST_F(LoadBundle, AFolderAndAnArchiveOfItAreTheSame) {
-  const std::vector<BundleFile> files = load_bundle(folder()), unpacked = load_bundle(packed());
+  const std::vector<BundleFile> files = load_bundle(folder()), of_archive = unpacked(bytes_of(packed()));
   ASSERT_EQ(files.size(), small_bundle().size());
-  ASSERT_EQ(unpacked.size(), files.size());
+  ASSERT_EQ(of_archive.size(), files.size());
   for (std::size_t i = 0; i < files.size(); ++i) {
-    EXPECT_EQ(files[i].name, unpacked[i].name);
-    EXPECT_EQ(files[i].text, unpacked[i].text);
+    EXPECT_EQ(files[i].name, of_archive[i].name);
+    EXPECT_EQ(files[i].text, of_archive[i].text);
   }
   EXPECT_EQ(parse_bundle(files, "b").run, "r1");
 }
 
 TEST_F(LoadBundle, AnArchiveThatBreaksOffIsRefused) {
-  std::ifstream stream(packed(), std::ios::binary);
-  const std::string whole{std::istreambuf_iterator<char>(stream), {}};
+  const std::string whole = bytes_of(packed());
   for (std::size_t size = 1; size < whole.size(); size += 7) {
     try {
-      parse_bundle(unpack_bundle(whole.substr(0, size), "b.tar.gz"), "b.tar.gz");
+      parse_bundle(unpacked(whole.substr(0, size)), "b.tar.gz");
       ADD_FAILURE() << "read " << size << " of " << whole.size() << " bytes as a bundle";
     } catch (const InputError&) {
     }
@@ -70,13 +78,13 @@ TEST_F(LoadBundle, AnArchiveThatBreaksOffIsRefused) {
 }
 
 TEST_F(LoadBundle, SaysWhatIsNoBundle) {
-  EXPECT_THAT(complaint(base_ / "none"), HasSubstr("no such folder or archive"));
-  EXPECT_THAT(complaint(folder() / "machine.csv"),
+  EXPECT_THAT(complaint([&] { unpacked(bytes_of(folder() / "machine.csv")); }),
               AllOf(HasSubstr("cannot be unpacked: "), HasSubstr("expected a folder or a tar archive")));
   fs::create_directories(base_ / "two");
   fs::copy(folder(), base_ / "two" / "a", fs::copy_options::recursive);
   fs::copy(folder(), base_ / "two" / "b", fs::copy_options::recursive);
-  EXPECT_THAT(complaint(base_ / "two"), HasSubstr("found two files machine.csv, expected one bundle"));
+  EXPECT_THAT(complaint([&] { load_bundle(base_ / "two"); }),
+              HasSubstr("found two files machine.csv, expected one bundle"));
 }
 
 }  // namespace
