@@ -70,6 +70,32 @@ TEST(UltraScale, IsComparedPlanByPlanOnThePageOfAccuracy) {
   expect_block("docs/accuracy.md", "ultra-scale", table);
 }
 
+// Plans whose GPUs were nearly full: few of them took about as long as forecast.
+TEST(UltraScale, FullGpusAreSlowerThanForecast) {
+  if (stepcast::test::kSanitized) GTEST_SKIP() << "the release half forecasts all plans";
+  constexpr double kGiB = 1024.0 * 1024 * 1024, kOfGpu = 79.6;
+  const std::vector<double> edges{30, 40, 50, 60, 70, kOfGpu};
+  std::vector<std::vector<double>> slower(edges.size() - 1);  // measured over forecast
+  const Json all = Json::parse(validated().out);
+  for (const Json& row : all["rows"]) {
+    if (!row["measured_bytes"].is_number() || !row["error"].is_number()) continue;
+    const double reserved = row["measured_bytes"].get<double>() / kGiB;
+    for (std::size_t band = 0; band < slower.size(); ++band)
+      if (edges[band] <= reserved && reserved < edges[band + 1])
+        slower[band].push_back(1 / (1 + row["error"].get<double>()));
+  }
+  std::string table =
+      "| memory | plans | measured over forecast, median | more than twice as long |\n|---|--:|--:|--:|\n";
+  for (std::size_t band = 0; band < slower.size(); ++band) {
+    ASSERT_FALSE(slower[band].empty());
+    const auto slow = std::ranges::count_if(slower[band], [](double times) { return times > 2; });
+    table += fmt::format("| {:.0f} to {:.0f} GiB | {} | {:.2f} | {:.0f}% |\n", edges[band], edges[band + 1],
+                         slower[band].size(), *calibrate::median(slower[band]),
+                         100 * static_cast<double>(slow) / static_cast<double>(slower[band].size()));
+  }
+  expect_block("docs/accuracy.md", "full GPUs", table);
+}
+
 /// A measured plan of a space, as the rules of thumb see it.
 struct MeasuredPlan {
   double measured = 0, predicted = 0;  ///< seconds
