@@ -107,8 +107,9 @@ struct Software {
   Time host_per_kernel{};
   std::optional<Time> host_per_collective{};
   Time host_per_checkpoint{}, host_per_pass{}, host_per_step{};
-  /// Where stages exchange tensors, a collective among tensor ranks costs the host so much more for each other rank:
-  /// hosts that wait for other stages start it at unlike moments. Only measured steps tell it (stepcast fit --runs).
+  /// Where stages exchange tensors over the network, a collective among tensor ranks costs the host so much more for
+  /// each other rank: hosts that wait for other stages start it at unlike moments. Only measured steps tell it
+  /// (stepcast fit --runs).
   Time host_per_peer{};
   bool launch_blocking = false;  ///< CUDA_LAUNCH_BLOCKING=1: the host waits for each kernel, so nothing overlaps
   bool pipeline_sync = false;    ///< the host waits for the GPU after each send between stages that nothing hides

@@ -221,7 +221,8 @@ const Table<Software>& software_table() {
           {{"host_per_checkpoint", time_type(), "0 ps", "host time for each checkpointed layer that backward repeats"},
            store_time<&S::host_per_checkpoint>},
           {{"host_per_peer", time_type(), "0 ps",
-            "with several stages: host time that a collective among tensor ranks costs more for each other rank"},
+            "with stages on several nodes: host time that a collective among tensor ranks costs more for each other "
+            "rank"},
            store_time<&S::host_per_peer>},
           {{"host_per_pass", time_type(), "0 ps", "host time for each forward or backward of a micro-batch on a stage"},
            store_time<&S::host_per_pass>},

@@ -15,6 +15,12 @@ Ranks::Ranks(const Parallelism& plan, std::uint32_t gpus_per_node, bool fabric_m
   }
 }
 
+bool Ranks::stages_leave_nodes() const {
+  // Stages lie at one distance, and all of a plan's repeats after the last.
+  const std::uint32_t repeats = stride(Dimension::pipeline) * plan_.pipeline;
+  return plan_.pipeline > 1 && count() > gpus_per_node_ && gpus_per_node_ % repeats != 0;
+}
+
 Group Ranks::tensor_group(std::uint32_t data, std::uint32_t stage) const {
   Group group;
   for (std::uint32_t t = 0; t < plan_.tensor; ++t) group.push_back(gpu({t, data, stage}));

@@ -48,6 +48,8 @@ class Ranks {
   /// Traffic of GPUs of one neighbourhood may meet: of a node, or where the fabric may block of all.
   std::uint32_t neighbourhood(topology::GpuId g) const { return fabric_may_block_ ? 0 : node(g); }
   bool fabric_may_block() const { return fabric_may_block_; }
+  /// Whether some stage and the next one are on different nodes.
+  bool stages_leave_nodes() const;
 
   collectives::Group tensor_group(std::uint32_t data, std::uint32_t stage) const;
   collectives::Group data_group(std::uint32_t tensor, std::uint32_t stage,

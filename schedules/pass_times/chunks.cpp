@@ -60,10 +60,11 @@ bool has_traffic(const Blocks& blocks) {
 }  // namespace
 
 KernelCost cost_of(const Scenario& s, const Block& block) {
+  const Ranks ranks(s.parallelism, s.cluster.node.gpus);
   return {.gpu = s.cluster.gpu,
           .software = s.software,
           .precision = s.training.precision,
-          .peers = s.parallelism.pipeline > 1 ? s.parallelism.tensor - 1 : 0,
+          .peers = ranks.stages_leave_nodes() ? s.parallelism.tensor - 1 : 0,
           .captured = block.layer && s.software.cuda_graphs == CudaGraphs::layers};
 }
 

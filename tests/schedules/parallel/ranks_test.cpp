@@ -56,6 +56,45 @@ TEST(RankOrder, GroupsBesideAreThoseOnTheSameNodes) {
   EXPECT_EQ(data_groups[0], (collectives::Group{topology::GpuId{2}, topology::GpuId{6}}));
 }
 
+bool some_stage_and_the_next_are_apart(const Ranks& ranks) {
+  for (std::uint32_t rank = 0; rank < ranks.count(); ++rank) {
+    Coordinate c = ranks.coordinate(rank);
+    if (++c.stage < ranks.plan().pipeline && ranks.node(ranks.gpu(c)) != ranks.node(topology::GpuId{rank})) return true;
+  }
+  return false;
+}
+
+TEST(RankOrder, StagesLeaveNodesWhereSomeStageAndTheNextAreApart) {
+  int apart = 0, together = 0;
+  for (const Order order : {Order{tensor, context, data, pipeline}, Order{tensor, pipeline, context, data},
+                            Order{pipeline, tensor, data, context}, Order{tensor, context, pipeline, data}})
+    for (const std::uint32_t stages : {1u, 2u, 3u, 4u, 8u})
+      for (const std::uint32_t data_ranks : {1u, 2u, 3u})
+        for (const std::uint32_t tensor_ranks : {1u, 2u, 4u})
+          for (const std::uint32_t each : {1u, 3u, 4u, 6u, 8u, 12u}) {
+            const Ranks ranks({.tensor = tensor_ranks, .pipeline = stages, .data = data_ranks, .order = order}, each);
+            const bool leave = some_stage_and_the_next_are_apart(ranks);
+            EXPECT_EQ(ranks.stages_leave_nodes(), leave)
+                << tensor_ranks << " " << stages << " " << data_ranks << " " << each;
+            ++(leave ? apart : together);
+          }
+  EXPECT_GT(apart, 200);
+  EXPECT_GT(together, 200);
+}
+
+// Hosts wait for other stages' where tensors come over the network, and then alone.
+TEST(RankOrder, OnlySendsOverTheNetworkHoldHostsUp) {
+  const auto step = [](std::uint32_t gpus, Time each) {
+    Scenario s = round_numbers(gpus);
+    s.parallelism = {.tensor = 4, .pipeline = 2, .data = gpus / 8};
+    s.software.host_per_kernel = microseconds(30);
+    s.software.host_per_peer = each;
+    return forecast(s).step;
+  };
+  EXPECT_EQ(step(8, milliseconds(1)), step(8, Time{}));
+  EXPECT_GT(step(16, milliseconds(1)), step(16, Time{}));
+}
+
 TEST(RankOrder, StagesInANodeSendOverNvlinkAndSumGradientsOverTheNetwork) {
   Scenario s = round_numbers(32);
   s.parallelism = {.tensor = 2, .pipeline = 4, .data = 4};
