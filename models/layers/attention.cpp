@@ -82,8 +82,8 @@ void fused_backward(PassWriter& w) {
 
 double result_elements(const StackSizes& z) { return d(z.tokens) * d(z.attention_out); }
 
-/// What the core keeps of queries, keys and values: a number each, or, where it gets keys and values as copies and
-/// queries as a part of what the projection wrote, all of that and the copies.
+/// Elements of queries, keys and values that are kept for the core. Where it gets keys and values as copies and queries
+/// as a part of what the projection wrote, they are all of that and the copies.
 double kept_for_core(const Scenario& s, const StackSizes& z) {
   const bool all_as_many = kv_heads(s.model) == s.model.heads && !latent(s);
   return z.projected + (s.software.copied_keys_values && all_as_many ? d(z.tokens) * d(z.keys_values) : 0);

@@ -48,8 +48,8 @@ class PassWriter {
   void gather_weight(std::int64_t rows, std::int64_t columns);
   /// Its gradient, each element of `element` bytes, back to them.
   void scatter_gradient(std::int64_t rows, std::int64_t columns, std::int64_t element, bool under_next);
-  /// What sequence parallelism leaves of a layer's input on every rank, gathered for its multiply; in backward again.
-  /// Over the tensor ranks (sequence parallelism): forward, and backward where it does so again.
+  /// What sequence parallelism leaves of a layer's input on every rank, gathered for its multiply; in backward again,
+  /// unless the software has kept it.
   void gather_input();
   void gather_input(double bytes);  ///< of that many in all
   /// The collective just written goes part by part beside its multiply, where the software does that.
