@@ -1,4 +1,6 @@
 // `stepcast calibrate --import` on what other programs log.
+
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -69,9 +71,10 @@ TEST_F(Import, WhatUnpacksIsLoadedForAPackedLogAlone) {
       const Outcome refused = run_here(words);
       EXPECT_EQ(refused.status, 1);
       EXPECT_EQ(refused.out, "");
-      EXPECT_EQ(refused.err, "stepcast: " + std::string(shown) +
-                                 ": unpacking needs a part of stepcast that cannot be loaded (" + module + ": " + why +
-                                 "); a log that is unpacked already, or a bundle that is a folder, needs none\n");
+      EXPECT_EQ(refused.err,
+                fmt::format("stepcast: {}: unpacking needs a part of stepcast that cannot be loaded ({}: {}); a log "
+                            "that is unpacked already, or a bundle that is a folder, needs none\n",
+                            shown, module, why));
       EXPECT_FALSE(fs::exists(file("k.csv")));
     }
     std::ofstream(module) << "no module";

@@ -15,7 +15,7 @@ namespace {
 
 using collectives::Operation;
 
-constexpr std::int64_t kElement = 2, kWhole = 2 * 1024 * 2048 * kElement;  // bytes of what enters a multiply
+constexpr std::int64_t kElement = 2, kWhole = kElement * 2 * 1024 * 2048;  // bytes of what enters a multiply
 constexpr std::uint32_t kTensor = 4;
 
 /// On 4 tensor ranks that share the sequence out between the multiplies, fused attention.
