@@ -46,6 +46,7 @@ struct Software {
   bool fused_bias_dropout_add = true;
   bool composite_operators = false;  ///< RMSNorm, rotary positions, gated activations: as eager PyTorch composes them
   bool fused_cross_entropy = false;  ///< the loss in one kernel each way
+  bool fp32_softmax = false;         ///< that kernel keeps its softmax in fp32 in place of the logits
   bool biases = true;                ///< gpt: linear layers have them
   bool dropout = true;               ///< gpt: after attention, feed-forward and embedding, and on the scores
   bool flash_2 = false;              ///< fused attention is of FlashAttention-2's generation or older

@@ -121,6 +121,8 @@ const Table<Software>& software_table() {
             "of which GPU the framework writes down its memory, as measured.peak_memory has it: of the fullest, or of "
             "rank 0 in the first stage"},
            [](S& s, const Value& v) { s.reported_memory = static_cast<schedules::ReportedMemory>(v.choice); }},
+          {{"fp32_softmax", flag(), "false", "fused loss: it keeps its softmax in fp32 in place of the logits"},
+           store_flag<&S::fp32_softmax>},
           {{"fp32_logits", whole(1, 8), "1", "unfused loss: so many copies of the logits in fp32 at its peak"},
            [](S& s, const Value& v) { s.fp32_logits = static_cast<int>(v.whole); }},
           {{"tensor_delay", time_type(), "0 ps",

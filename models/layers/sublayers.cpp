@@ -144,8 +144,9 @@ void cast_logits(Writer& w, std::int64_t rows) {
     w.forward.touch(metrics * logits * (e + 3 * kFp32), 2 * metrics);
   }
   w.begin(Kind::logit_cast);
-  w.saves(logits * e);
-  if (w.s.software.fused_cross_entropy) return;
+  const bool fused = w.s.software.fused_cross_entropy;
+  w.saves(logits * (fused && w.s.software.fp32_softmax ? kFp32 : e));
+  if (fused) return;
   w.forward.touch(logits * (e + kFp32));
   w.backward.touch(logits * (kFp32 + e));
 }

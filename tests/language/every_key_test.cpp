@@ -388,6 +388,7 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_FALSE(software.dropout);
   EXPECT_TRUE(software.flash_2);
   EXPECT_TRUE(software.repeated_keys_values);
+  EXPECT_TRUE(software.fp32_softmax);
   EXPECT_FALSE(software.gather_inputs_again);
   EXPECT_TRUE(software.copied_keys_values);
   EXPECT_EQ(software.reported_memory, schedules::ReportedMemory::first_stage);

@@ -86,6 +86,16 @@ TEST(KeptInputs, WholeInputsAreNotGathered) {
   EXPECT_EQ(gathered(layer_of(s).backward), 0);
 }
 
+// Megatron-Core's fused loss casts the logits and keeps what becomes of them; others keep the logits as they are.
+TEST(KeptInputs, AFusedLossKeepsLogitsOrASoftmaxInFp32) {
+  Scenario s = shared_sequence();
+  s.software.fused_cross_entropy = true;
+  const auto head = [&] { return blocks(s).kinds.back(); };
+  const double logits = head().saved_by_loss;
+  s.software.fp32_softmax = true;
+  EXPECT_EQ(head().saved_by_loss - logits, 2.0 * 1024 * 51200 / kTensor * (4 - kElement));
+}
+
 // A fourth of 16 heads on each rank: keys and values once more than queries, keys and values.
 TEST(KeptInputs, CopiesOfKeysAndValuesStandBesideWhatTheProjectionWrote) {
   Scenario s = shared_sequence();
