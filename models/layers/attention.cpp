@@ -86,7 +86,8 @@ double result_elements(const StackSizes& z) { return d(z.tokens) * d(z.attention
 /// as a part of what the projection wrote, they are all of that and the copies.
 double kept_for_core(const Scenario& s, const StackSizes& z) {
   const bool all_as_many = kv_heads(s.model) == s.model.heads && !latent(s);
-  return z.projected + (s.software.copied_keys_values && all_as_many ? d(z.tokens) * d(z.keys_values) : 0);
+  const double keys_values = z.projected - d(z.tokens) * d(z.queries);  // of the tokens that are looked at
+  return z.projected + (s.software.copied_keys_values && all_as_many ? keys_values : 0);
 }
 
 /// Each head of keys and values once for every head of queries that attends to it.

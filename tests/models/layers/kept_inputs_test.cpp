@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "models/layers/attention.h"
 #include "models/layers/blocks.h"
 #include "models/layers/model_blocks.h"
 #include "models/layers/stack_sizes.h"
@@ -102,6 +103,23 @@ TEST(KeptInputs, CopiesOfKeysAndValuesStandBesideWhatTheProjectionWrote) {
   const Block views = layer_of(s);
   s.software.copied_keys_values = true;
   EXPECT_EQ(layer_of(s).saved - views.saved, 2.0 * kWhole / kTensor);
+}
+
+// Keys and values of cross-attention are the encoder's: 512 tokens of a sample, where the decoder has 256.
+TEST(KeptInputs, CrossAttentionCopiesTheEncodersKeysAndValues) {
+  Scenario s = shared_sequence();
+  const auto copied = [&](const StackSizes& z) {
+    OperatorList list;
+    Writer w(s, z, list);
+    attention_core(w, false);
+    double bytes = 0;
+    for (const SavedTensor& tensor : list.saved) bytes += tensor.bytes;
+    return bytes;
+  };
+  const StackSizes z = cross_sizes(stack_sizes(s, 256, true), 512);
+  const double views = copied(z);
+  s.software.copied_keys_values = true;
+  EXPECT_EQ(copied(z) - views, 2.0 * (2 * 512 * 2048) * kElement / kTensor);
 }
 
 TEST(KeptInputs, GroupedQueriesAreCopiedToo) {
