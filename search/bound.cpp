@@ -321,11 +321,12 @@ Time StepBound::of_kernels(const Scenario& s, SharedParts& parts) {
   auto nothing = std::make_shared<const collectives::Timing>();
   const TensorTimer no_time = [&](const TensorCollective&) { return nothing; };
   const std::shared_ptr<const Blocks> blocks = parts.model(s);
+  const Ranks ranks(s.parallelism, s.cluster.node.gpus);
   std::vector<Time> of_kinds;
   for (const Block& block : blocks->kinds) {
     Time& all = of_kinds.emplace_back();
     for (const Kernels* kernels : {&block.forward, &block.recompute, &block.backward})
-      all += pass_time(*kernels, cost_of(s, block), no_time).compute;
+      all += pass_time(*kernels, cost_of(s, ranks, block), no_time).compute;
   }
   return even_share(s, *blocks, of_kinds);
 }

@@ -59,8 +59,7 @@ bool has_traffic(const Blocks& blocks) {
 
 }  // namespace
 
-KernelCost cost_of(const Scenario& s, const Block& block) {
-  const Ranks ranks(s.parallelism, s.cluster.node.gpus);
+KernelCost cost_of(const Scenario& s, const Ranks& ranks, const Block& block) {
   return {.gpu = s.cluster.gpu,
           .software = s.software,
           .precision = s.training.precision,
@@ -122,7 +121,7 @@ const std::vector<PieceTimes::TimedPiece>& PieceTimes::at(Coordinate c) {
     kind.parts = std::make_unique<PieceParts>();
     PieceParts& parts = *kind.parts;
     const CudaGraphs graphs = s.software.cuda_graphs;
-    const KernelCost cost = cost_of(s, block);
+    const KernelCost cost = cost_of(s, ranks_, block);
     const auto time = [&](const Kernels& kernels, PassParts& made, std::vector<KernelShare>& shares,
                           bool counts = true) {
       PassTime pass =
@@ -181,7 +180,7 @@ std::vector<PieceTimes::PieceClasses> PieceTimes::classes_at(Coordinate c) {
   const std::vector<TimedPiece>& timed = at(c);
   std::vector<PieceClasses> all(kinds.size());
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
-    const KernelCost cost = cost_of(s, kinds[kind]);
+    const KernelCost cost = cost_of(s, ranks_, kinds[kind]);
     for (const Kernels* kernels : {&kinds[kind].forward, &kinds[kind].recompute, &kinds[kind].backward})
       add_kernels(all[kind], *kernels, cost);
     const PieceParts& parts = *timed[kind].parts;

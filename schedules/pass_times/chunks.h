@@ -15,8 +15,8 @@
 
 namespace stepcast::schedules {
 
-/// What the kernels of a block are timed by.
-KernelCost cost_of(const Scenario& scenario, const Block& block);
+/// What the kernels of a block are timed by. `ranks`: the scenario's.
+KernelCost cost_of(const Scenario& scenario, const Ranks& ranks, const Block& block);
 
 /// What the passes of a block are made of.
 struct PieceParts {

@@ -21,7 +21,13 @@ std::uint32_t count_of(std::span<const BlockRange> chunks, const Blocks& blocks,
 
 Derivation::Derivation(const Scenario& scenario, const collectives::Timer& timer, const Ranks& ranks,
                        const Blocks& blocks, const std::vector<PieceTimes::TimedPiece>& pieces, bool fold)
-    : scenario_(scenario), timer_(timer), blocks_(blocks), pieces_(pieces), traffic_(scenario, ranks, {}), fold_(fold) {
+    : scenario_(scenario),
+      timer_(timer),
+      ranks_(ranks),
+      blocks_(blocks),
+      pieces_(pieces),
+      traffic_(scenario, ranks, {}),
+      fold_(fold) {
   for (std::size_t kind = 0; kind < pieces.size(); ++kind)
     split_.push_back(pieces[kind].shares.weight.empty() ? SplitBackward{}
                                                         : split_backward(blocks.kinds[kind].backward));
@@ -66,7 +72,7 @@ std::vector<DerivedBlock> Derivation::blocks() const {
     const Block& block = blocks_.kinds[kind];
     DerivedBlock& made =
         out.emplace_back(DerivedBlock{.name = block.name, .parameters = block.parameters, .saved = block.saved});
-    for (const PassOf& pass : passes(kind)) made.passes.push_back(lines(pass, cost_of(scenario_, block)));
+    for (const PassOf& pass : passes(kind)) made.passes.push_back(lines(pass, cost_of(scenario_, ranks_, block)));
   }
   return out;
 }

@@ -35,6 +35,7 @@ class Derivation {
 
   const Scenario& scenario_;
   const collectives::Timer& timer_;
+  const Ranks& ranks_;
   const Blocks& blocks_;
   const std::vector<PieceTimes::TimedPiece>& pieces_;
   LayerTraffic traffic_;
