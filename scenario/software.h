@@ -82,11 +82,14 @@ struct Software {
   Partition partition = Partition::layers;  ///< of the model among stages
   bool gather_inputs_again = true;  ///< sequence parallelism: backward gathers again what a multiply gathered forward;
                                     ///< else that was kept
-  bool scatter_gather = false;      ///< stage-to-stage sends are split over the tensor ranks, gathered on arrival
-  bool channels_last = true;        ///< convolutions: false: 2-byte tensors are turned around each multiply (NCHW)
-  bool fused_norm_relu = true;      ///< batch norm, ReLU and the residual's addition in one kernel
-  double winograd = 1;              ///< without matrix units, 3x3 convolutions of stride 1 run this much faster
-  Bytes bucket{25 << 20};           ///< gradient bucket
+  bool batch_first = false;     ///< sequence parallelism: tensors are batch x sequence x hidden, so what is gathered
+                                ///< or scattered is copied; else sequence x batch x hidden
+  bool micro_pipeline = false;  ///< TensorOverlap::all as PyTorch's asynchronous tensor parallelism has it
+  bool scatter_gather = false;  ///< stage-to-stage sends are split over the tensor ranks, gathered on arrival
+  bool channels_last = true;    ///< convolutions: false: 2-byte tensors are turned around each multiply (NCHW)
+  bool fused_norm_relu = true;  ///< batch norm, ReLU and the residual's addition in one kernel
+  double winograd = 1;          ///< without matrix units, 3x3 convolutions of stride 1 run this much faster
+  Bytes bucket{25 << 20};       ///< gradient bucket
   Precision gradient_precision = Precision::fp32;       ///< on the wire
   Precision main_gradient_precision = Precision::fp32;  ///< as accumulated
   Precision moment_precision = Precision::fp32;         ///< of the optimizer's moments as kept

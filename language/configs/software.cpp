@@ -106,6 +106,16 @@ const Table<Software>& software_table() {
           {{"gather_inputs_again", flag(), "true",
             "sequence parallelism: backward gathers again what a multiply gathered forward; false: that was kept"},
            store_flag<&S::gather_inputs_again>},
+          {{"batch_first", flag(), "false",
+            "sequence parallelism: tensors are batch x sequence x hidden, so what tensor ranks gather of the sequence "
+            "is "
+            "copied behind its all_gather and before its reduce_scatter; false: sequence x batch x hidden"},
+           store_flag<&S::batch_first>},
+          {{"micro_pipeline", flag(), "false",
+            "tensor_overlap: all as PyTorch's asynchronous tensor parallelism: a layer's traffic goes part by part "
+            "beside "
+            "the one multiply that it feeds or follows, and nothing runs under weight-gradient products"},
+           store_flag<&S::micro_pipeline>},
           {{"data_overlap", flag(), "true", "data-parallel traffic under backward (ZeRO 3: and forward)"},
            store_flag<&S::data_overlap>},
           {{"zero_1_overlap", flag(), "true",

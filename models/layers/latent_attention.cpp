@@ -44,6 +44,11 @@ void down(Writer& w, Kind kind, std::int64_t narrow) {
   w.backward.weight_gradient(narrow, z.hidden, own);
 }
 
+/// What a multiply keeps of a narrow result on the tokens of this rank.
+double kept_bytes(const Writer& w, std::int64_t width) {
+  return d(w.z.residual_tokens()) * d(width) * kept_input_bytes(w.s);
+}
+
 /// The norm of a narrow result.
 void narrow_norm(Writer& w, std::int64_t rank) {
   w.begin(Kind::low_rank_norm);
@@ -51,7 +56,7 @@ void narrow_norm(Writer& w, std::int64_t rank) {
   w.forward.touch(own_bytes(w.z, rank) * 2);
   w.backward.touch(own_bytes(w.z, rank) * 5, 2);
   w.saves(own_bytes(w.z, rank), {});
-  w.saves(own_bytes(w.z, rank));
+  w.saves(kept_bytes(w, rank));
 }
 
 /// From `rank` columns up to `wide` ones. With sequence parallelism `gathered` columns are gathered first; backward,
@@ -63,7 +68,7 @@ void up(Writer& w, Kind kind, std::int64_t rank, std::int64_t wide, std::int64_t
   w.begin(kind);
   w.owns(of_heads(z, rank, wide));
   if (z.split_sequence) w.forward.collective(Operation::all_gather, bytes(z, gathered));
-  w.keeps_gathered(own_bytes(z, rank));
+  w.keeps_gathered(kept_bytes(w, rank));
   w.forward.gemm(z.tokens, rank, wide);
   w.backward.gather_input(bytes(z, rank));
   w.backward.gemm(z.tokens, wide, rank);

@@ -14,6 +14,12 @@ double elements(std::int64_t rows, std::int64_t columns, const GemmShape& shape)
   return d(rows) * d(columns) * d(shape.batch);
 }
 
+/// Whether it brings what enters a multiply from the other tensor ranks.
+bool gathers_input(const TensorCollective& traffic) {
+  return traffic.operation == collectives::Operation::all_gather && traffic.among == Among::tensor &&
+         traffic.kind != OperatorKind::checkpoint_gather;
+}
+
 /// Goes through one pass and writes it anew.
 class Recast {
  public:
@@ -51,15 +57,14 @@ class Recast {
   /// Tensor ranks gather the casts of what enters a multiply: forward by rows; for the weight's gradient by columns,
   /// which Hopper makes of the rows by a transpose and block scales, which differ, have to gather on their own.
   void add(TensorCollective gather) {
-    if (gather.operation != collectives::Operation::all_gather || gather.among != Among::tensor ||
-        gather.kind == OperatorKind::checkpoint_gather) {
+    if (!gathers_input(gather)) {
       out_.push_back(gather);
       return;
     }
     const bool kept = backward_ && gather.of_saved_input;  // cast forward
     const double numbers = static_cast<double>(gather.bytes.value) / kHigh;
     if (!kept) {
-      if (nvfp4_) agree();
+      if (searches_) agree();
       cast(numbers / s_.parallelism.tensor, block_scales_ ? 2 : 1);
       cast_ahead_ = true;
     }
@@ -71,10 +76,13 @@ class Recast {
       out_.push_back(Elementwise{OperatorKind::cast_transpose, 2 * width_ * numbers, 1, true});
   }
 
-  /// The parts of a gathered tensor have one scale: ranks look for the largest number of rows and of columns together.
+  /// The parts of a gathered tensor have one scale: ranks look for the largest number together, of NVFP4's rows and of
+  /// its turned columns apart (Transformer Engine's with_amax_reduction, which quantizers with current scaling have of
+  /// what sequence parallelism gathers).
   void agree() {
-    out_.push_back(TensorCollective{OperatorKind::cast, collectives::Operation::all_reduce, Bytes{2 * sizeof(float)},
-                                    false, Among::tensor});
+    const auto numbers = static_cast<std::int64_t>(nvfp4_ ? 2 * sizeof(float) : sizeof(float));
+    out_.push_back(
+        TensorCollective{OperatorKind::cast, collectives::Operation::all_reduce, Bytes{numbers}, false, Among::tensor});
   }
 
   void add(Gemm gemm) {
@@ -104,12 +112,29 @@ class Recast {
   Kernels out_;
 };
 
+/// What backward does on Hopper with inputs that were kept as forward gathered them, by rows: it turns them into
+/// columns for the gradients of weights.
+Kernels turned_inputs(const Kernels& forward, const Scenario& s) {
+  Kernels out;
+  if (s.software.gather_inputs_again || s.training.precision != Precision::fp8 || low_precision_copies(s) == 1)
+    return out;
+  for (const Kernel& op : forward)
+    if (const auto* gather = std::get_if<TensorCollective>(&op); gather != nullptr && gathers_input(*gather)) {
+      const double numbers = static_cast<double>(gather->bytes.value) / kHigh;
+      out.push_back(
+          Elementwise{OperatorKind::cast_transpose, 2 * cast_bytes(s.training.precision) * numbers, 1, true, true});
+    }
+  return out;
+}
+
 }  // namespace
 
 void use_low_precision(Block& layer, const Scenario& s) {
+  const Kernels turned = turned_inputs(layer.forward, s);
   layer.forward = Recast(s, false).run(layer.forward);
   layer.recompute = Recast(s, false).run(layer.recompute);
   layer.backward = Recast(s, true).run(layer.backward);
+  layer.backward.insert(layer.backward.begin(), turned.begin(), turned.end());
 }
 
 int low_precision_copies(const Scenario& s) {

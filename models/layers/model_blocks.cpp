@@ -5,6 +5,7 @@
 #include "models/layers/low_precision.h"
 #include "models/layers/network_blocks.h"
 #include "models/layers/rowwise_scaling.h"
+#include "models/layers/sequence_parts.h"
 #include "models/layers/transformer.h"
 
 namespace stepcast::schedules {
@@ -37,11 +38,13 @@ void keep_bf16_layers(Blocks& blocks, const Scenario& s) {
 Blocks blocks(const Scenario& scenario) {
   if (is_network(scenario.model.family)) return network_blocks(scenario);
   Blocks out = transformer_blocks(scenario);
-  if (!is_low_precision(scenario.training.precision)) return out;
-  const auto use = scenario.training.scaling == Scaling::rowwise ? use_rowwise_scaling : use_low_precision;
-  for (Block& block : out.kinds)
-    if (block.layer || block.extra_layer) use(block, scenario);
-  keep_bf16_layers(out, scenario);
+  if (is_low_precision(scenario.training.precision)) {
+    const auto use = scenario.training.scaling == Scaling::rowwise ? use_rowwise_scaling : use_low_precision;
+    for (Block& block : out.kinds)
+      if (block.layer || block.extra_layer) use(block, scenario);
+    keep_bf16_layers(out, scenario);
+  }
+  for (Block& block : out.kinds) handle_sequence_parts(block, scenario);
   return out;
 }
 

@@ -85,6 +85,8 @@ enum class OperatorKind : std::uint8_t {
   shared_experts_sum,
   // Recomputation.
   checkpoint_gather,
+  // Sequence parallelism.
+  sequence_parts,
   // Low precision.
   cast,
   weight_cast,
@@ -105,7 +107,7 @@ enum class OperatorKind : std::uint8_t {
 };
 
 /// Names for people, in the order of the kinds.
-inline constexpr std::array<std::string_view, 84> kOperatorNames = {
+inline constexpr std::array<std::string_view, 85> kOperatorNames = {
     "other",
     "embedding",
     "embedding projection",
@@ -176,6 +178,7 @@ inline constexpr std::array<std::string_view, 84> kOperatorNames = {
     "weighted sum of experts",
     "sum with shared experts",
     "gather of a checkpoint",
+    "parts of the sequence",
     "cast",
     "cast of weights",
     "transpose of a cast",

@@ -67,7 +67,8 @@ Block embedding(const Scenario& s, const StackSizes& z) {
 /// What enters a layer of multi-token prediction: the output of the layer before it and the next token's embedding,
 /// each behind a norm of its own, side by side and projected to one width (DeepSeek-V3, arXiv 2412.19437, eq. 21;
 /// Megatron Core's MultiTokenPredictionLayer, whose tensor ranks share the projection's columns and gather what it
-/// makes).
+/// makes; of that each keeps its tokens where they share the sequence, so backward gathers the gradients first:
+/// scatter_to_sequence_parallel_region).
 Block mtp_input(const Scenario& s, const StackSizes& z) {
   using collectives::Operation;
   OperatorList list;
@@ -88,6 +89,7 @@ Block mtp_input(const Scenario& s, const StackSizes& z) {
   w.forward.gemm(z.tokens, 2 * z.hidden, columns);
   w.forward.collective(Operation::all_gather, z.hidden_bytes);
   w.keeps_gathered(two);
+  if (z.split_sequence) w.backward.collective(Operation::all_gather);
   if (z.split_sequence && s.software.gather_inputs_again)
     w.backward.collective(Operation::all_gather, two_of_all, w.backward.overlaps());
   w.backward.gemm(z.tokens, columns, 2 * z.hidden);

@@ -97,9 +97,10 @@ void PassWriter::gather_input(double bytes) {
 void PassWriter::in_parts() {
   if (tensor_overlap(s) != TensorOverlap::all || !z.split_sequence) return;
   auto& traffic = std::get<TensorCollective>(out().back());
-  // A ring passes every rank's part on; Transformer Engine's num_splits otherwise.
+  // A ring passes every rank's part on, and PyTorch sends each rank its own; Transformer Engine's num_splits otherwise.
   constexpr int kSplits = 4;
-  traffic.parts = traffic.operation == Operation::all_gather ? static_cast<int>(z.tensor) : kSplits;
+  const bool of_each_rank = traffic.operation == Operation::all_gather || s.software.micro_pipeline;
+  traffic.parts = of_each_rank ? static_cast<int>(z.tensor) : kSplits;
 }
 
 void PassWriter::exchange(Among among, Operation operation, double size, bool under_next) {

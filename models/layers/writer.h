@@ -29,7 +29,7 @@ class PassWriter {
     if (overlaps()) weight_gradient(rows, columns, from);
   }
   /// Whether the software runs traffic of backward under weight-gradient multiplies.
-  bool overlaps() const { return tensor_overlap(s) != TensorOverlap::none; }
+  bool overlaps() const { return hides_under_weight_gradients(s); }
   /// The same two of what is no linear layer: attention's core, a router.
   void product(std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t batch = 1);
   void product_gradient(std::int64_t rows, std::int64_t columns, std::int64_t from);

@@ -198,7 +198,7 @@ class UnitCost {
 
   /// Where the software overlaps, what comes before a multiply runs under it.
   void add_backward(Kernels& pass, const UnitLayout& layout, const DimensionSplit& split, std::uint32_t place) const {
-    const bool overlaps = tensor_overlap(s_) != TensorOverlap::none;
+    const bool overlaps = hides_under_weight_gradients(s_);
     if (is_weighted(place)) {
       exchange(pass, layout.work, is(WorkSplit::scattered_inner), Operation::all_gather, made_bytes(split));
       exchange(pass, layout.work, is(WorkSplit::gathered_columns), Operation::all_gather, read_bytes(split), overlaps);

@@ -390,6 +390,8 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_TRUE(software.repeated_keys_values);
   EXPECT_TRUE(software.fp32_softmax);
   EXPECT_FALSE(software.gather_inputs_again);
+  EXPECT_TRUE(software.batch_first);
+  EXPECT_TRUE(software.micro_pipeline);
   EXPECT_TRUE(software.copied_keys_values);
   EXPECT_EQ(software.reported_memory, schedules::ReportedMemory::first_stage);
   EXPECT_TRUE(software.context_in_steps);

@@ -2,13 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "models/layers/attention.h"
 #include "models/layers/blocks.h"
 #include "models/layers/model_blocks.h"
 #include "models/layers/stack_sizes.h"
-#include "schedules/checks/check.h"
+#include "tests/models/layers/first_layer.h"
 #include "tests/schedules/scenarios.h"
 
 namespace stepcast::schedules {
@@ -30,12 +28,6 @@ Scenario shared_sequence() {
   return s;
 }
 
-Block layer_of(const Scenario& s) {
-  EXPECT_TRUE(check(s).empty()) << check(s).front().text;
-  const Blocks all = blocks(s);
-  return *std::ranges::find_if(all.kinds, &Block::layer);
-}
-
 /// Bytes that a pass gathers from the other tensor ranks, with its own.
 std::int64_t gathered(const Kernels& pass) {
   std::int64_t bytes = 0;
@@ -50,9 +42,9 @@ std::int64_t gathered(const Kernels& pass) {
 // of both halves' outputs alone.
 TEST(KeptInputs, WhatWasGatheredIsKeptOrGatheredAgain) {
   Scenario s = shared_sequence();
-  const Block again = layer_of(s);
+  const Block again = first_layer(s);
   s.software.gather_inputs_again = false;
-  const Block kept = layer_of(s);
+  const Block kept = first_layer(s);
   EXPECT_EQ(gathered(again.forward), 2 * kWhole);
   EXPECT_EQ(gathered(kept.forward), 2 * kWhole);
   EXPECT_EQ(gathered(again.backward), 4 * kWhole);
@@ -73,18 +65,18 @@ TEST(KeptInputs, ACastIsKeptAsWideAsItIs) {
   Scenario s = shared_sequence();
   s.training.precision = Precision::fp8;
   s.cluster.gpu.peak[Precision::fp8] = {600e12};
-  const Block again = layer_of(s);
+  const Block again = first_layer(s);
   s.software.gather_inputs_again = false;
-  EXPECT_EQ(layer_of(s).saved - again.saved, 2.0 * kWhole / kElement * (kTensor - 1) / kTensor);
+  EXPECT_EQ(first_layer(s).saved - again.saved, 2.0 * kWhole / kElement * (kTensor - 1) / kTensor);
 }
 
 TEST(KeptInputs, WholeInputsAreNotGathered) {
   Scenario s = shared_sequence();
   s.parallelism.sequence = false;
-  const Block whole = layer_of(s);
+  const Block whole = first_layer(s);
   s.software.gather_inputs_again = false;
-  EXPECT_EQ(layer_of(s).saved, whole.saved);
-  EXPECT_EQ(gathered(layer_of(s).backward), 0);
+  EXPECT_EQ(first_layer(s).saved, whole.saved);
+  EXPECT_EQ(gathered(first_layer(s).backward), 0);
 }
 
 // Megatron-Core's fused loss casts the logits and keeps what becomes of them; others keep the logits as they are.
@@ -100,9 +92,9 @@ TEST(KeptInputs, AFusedLossKeepsLogitsOrASoftmaxInFp32) {
 // A fourth of 16 heads on each rank: keys and values once more than queries, keys and values.
 TEST(KeptInputs, CopiesOfKeysAndValuesStandBesideWhatTheProjectionWrote) {
   Scenario s = shared_sequence();
-  const Block views = layer_of(s);
+  const Block views = first_layer(s);
   s.software.copied_keys_values = true;
-  EXPECT_EQ(layer_of(s).saved - views.saved, 2.0 * kWhole / kTensor);
+  EXPECT_EQ(first_layer(s).saved - views.saved, 2.0 * kWhole / kTensor);
 }
 
 // Keys and values of cross-attention are the encoder's: 512 tokens of a sample, where the decoder has 256.
@@ -125,9 +117,9 @@ TEST(KeptInputs, CrossAttentionCopiesTheEncodersKeysAndValues) {
 TEST(KeptInputs, GroupedQueriesAreCopiedToo) {
   Scenario s = shared_sequence();
   s.model.kv_heads = 8;
-  const Block before = layer_of(s);
+  const Block before = first_layer(s);
   s.software.copied_keys_values = true;
-  EXPECT_EQ(layer_of(s).saved, before.saved);
+  EXPECT_EQ(first_layer(s).saved, before.saved);
 }
 
 }  // namespace

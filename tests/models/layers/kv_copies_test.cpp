@@ -9,6 +9,7 @@
 #include "schedules/forecast.h"
 #include "schedules/parallel/inner_groups.h"
 #include "schedules/pass_times/layer_traffic.h"
+#include "tests/models/layers/first_layer.h"
 #include "tests/schedules/scenarios.h"
 
 namespace stepcast::schedules {
@@ -26,11 +27,6 @@ Scenario grouped(std::int64_t kv_heads, std::uint32_t tensor, Family family = Fa
   s.training.attention = Attention::flash;
   s.parallelism.tensor = tensor;
   return s;
-}
-
-Block layer_of(const Scenario& s) {
-  EXPECT_TRUE(check(s).empty()) << check(s).front().text;
-  return blocks(s).kinds[1];
 }
 
 /// Of queries, keys and values: forward, or the gradient of the weight.
@@ -53,7 +49,7 @@ std::vector<TensorCollective> sums_over_copies(const Kernels& pass) {
 TEST(KvCopies, EachRankMultipliesForOneHeadOfKeysAndValues) {
   for (const std::uint32_t tensor : {1u, 2u, 4u, 8u, 16u, 32u}) {
     const std::int64_t heads = std::max<std::int64_t>(4 / tensor, 1);
-    const Block layer = layer_of(grouped(4, tensor));
+    const Block layer = first_layer(grouped(4, tensor));
     const std::int64_t columns = kHidden / tensor + 2 * heads * kWidth;
     EXPECT_EQ(multiply(layer.forward).shape.n, columns) << tensor;
     EXPECT_EQ(multiply(layer.backward, true).shape.m, columns) << tensor;
@@ -66,8 +62,9 @@ TEST(KvCopies, RanksHoldTheirCopiesAndTheModelItsPublishedParameters) {
     for (const std::uint32_t tensor : {1u, 4u, 8u, 32u}) {
       const Scenario s = grouped(4, tensor, family);
       const double copies = std::max(tensor / 4.0, 1.0), kv = 2.0 * 4 * kWidth * (kHidden + (family == Family::gpt));
-      const double all = layer_of(grouped(4, 1, family)).parameters, whole = (family == Family::gpt ? 6 : 2) * kHidden;
-      EXPECT_EQ(tensor * layer_of(s).parameters, all - whole + (copies - 1) * kv + tensor * whole) << tensor;
+      const double all = first_layer(grouped(4, 1, family)).parameters,
+                   whole = (family == Family::gpt ? 6 : 2) * kHidden;
+      EXPECT_EQ(tensor * first_layer(s).parameters, all - whole + (copies - 1) * kv + tensor * whole) << tensor;
       EXPECT_EQ(forecast(s).parameters, forecast(grouped(4, 1, family)).parameters);
     }
 }
@@ -75,8 +72,8 @@ TEST(KvCopies, RanksHoldTheirCopiesAndTheModelItsPublishedParameters) {
 TEST(KvCopies, MemoryHoldsTheCopiesStateAndTheirKeysAndValues) {
   const Scenario alone = grouped(4, 16), none = grouped(16, 16);
   // A head of keys and values on every rank either way; what differs is only who else has it.
-  EXPECT_EQ(layer_of(alone).parameters, layer_of(none).parameters);
-  EXPECT_EQ(layer_of(alone).saved, layer_of(none).saved);
+  EXPECT_EQ(first_layer(alone).parameters, first_layer(none).parameters);
+  EXPECT_EQ(first_layer(alone).saved, first_layer(none).saved);
   const MemoryUse copied = forecast(alone).stages.front().memory, own = forecast(none).stages.front().memory;
   EXPECT_EQ(copied.parameters, own.parameters);
   EXPECT_EQ(copied.gradients, own.gradients);
@@ -86,7 +83,7 @@ TEST(KvCopies, MemoryHoldsTheCopiesStateAndTheirKeysAndValues) {
 
 TEST(KvCopies, BackwardSumsGradientsOfKeysAndValuesOverTheRanksOfAHead) {
   for (const std::uint32_t tensor : {2u, 4u, 8u, 32u}) {
-    const Block layer = layer_of(grouped(4, tensor));
+    const Block layer = first_layer(grouped(4, tensor));
     EXPECT_TRUE(sums_over_copies(layer.forward).empty());
     const std::vector<TensorCollective> sums = sums_over_copies(layer.backward);
     ASSERT_EQ(sums.size(), tensor > 4 ? 1u : 0u) << tensor;
@@ -151,8 +148,9 @@ TEST(KvCopies, TheSumIsAllThatTheyCost) {
       topology::build_cluster(copied.cluster.node, copied.cluster.fabric, copied.cluster.gpus);
   collectives::Timer timer(cluster, copied.software.transport);
   const Ranks ranks(copied.parallelism, cluster.gpus_per_node());
-  const Time sum =
-      LayerTraffic(copied, ranks, {}).time(sums_over_copies(layer_of(copied).backward).front(), timer, true)->duration;
+  const Time sum = LayerTraffic(copied, ranks, {})
+                       .time(sums_over_copies(first_layer(copied).backward).front(), timer, true)
+                       ->duration;
   EXPECT_EQ(sum,
             timer.time(Operation::all_reduce, {kTokens * 2 * kWidth * 2}, kv_copies_beside(ranks, {}, 4)).duration);
   EXPECT_EQ(forecast(copied).layer_forward, forecast(own).layer_forward);
@@ -171,12 +169,12 @@ TEST(KvCopies, FoldedIsUnfolded) {
 TEST(KvCopies, InAGridTheColumnsShareTheHeads) {
   Scenario s = grouped(4, 16);
   s.parallelism.tensor_grid = TensorGrid{2, 8, 1};
-  const Block layer = layer_of(s);
+  const Block layer = first_layer(s);
   EXPECT_EQ(multiply(layer.forward).shape.n, kHidden / 8 + 2 * kWidth);
   EXPECT_EQ(sums_over_copies(layer.backward).size(), 1u);
   EXPECT_EQ(kv_copies_beside(Ranks(s.parallelism, 8), {}, kv_copies(s.model, 8)).front().size(), 2u);
   s.parallelism.tensor_grid = TensorGrid{4, 4, 1};
-  EXPECT_TRUE(sums_over_copies(layer_of(s).backward).empty());
+  EXPECT_TRUE(sums_over_copies(first_layer(s).backward).empty());
 }
 
 std::string problem_of(const Scenario& s) {
@@ -209,7 +207,7 @@ TEST(KvCopies, WhatDoesNotGoWithThemIsNamed) {
             "parallelism.tensor_method: reduce-output: tensor 8 of more than model.kv_heads 4 is not built; expected "
             "megatron or partition-output");
   s.parallelism.tensor_method = TensorMethod::partition_output;
-  EXPECT_EQ(sums_over_copies(layer_of(s).backward).size(), 1u);
+  EXPECT_EQ(sums_over_copies(first_layer(s).backward).size(), 1u);
   s = grouped(8, 8);
   s.cluster.gpus = 16;
   s.parallelism.context = 2;

@@ -75,6 +75,20 @@ TEST(LatentAttention, GathersAgainInBackwardWhatItKeptOfItsOwnTokensAlone) {
   EXPECT_EQ(scattered, 4096 * (1536 + 512 + 64) * 2);
 }
 
+// The norms' outputs, which the multiplies up read, are kept as they were cast.
+TEST(LatentAttention, KeepsCastsOfLowRankResults) {
+  const auto kept = [](Precision precision) {
+    Scenario s = v3(4);
+    s.training.precision = precision;
+    const StackSizes sizes = stack_sizes(s, s.training.sequence, true);
+    OperatorList list;
+    Writer w(s, sizes, list);
+    latent_projections(w);
+    return saved_bytes(list);
+  };
+  EXPECT_EQ(kept(Precision::bf16) - kept(Precision::fp8), 4096 / 4 * (1536 + 512));
+}
+
 TEST(LatentAttention, KeepsWhatItsMultipliesAndNormsRead) {
   const double tokens = 4096, h = 7168;
   const double latent = tokens * (2 * 1536 + 2 * 512 + 64) * 2;

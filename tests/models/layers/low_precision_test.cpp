@@ -9,6 +9,7 @@
 #include "models/layers/model_blocks.h"
 #include "schedules/checks/check.h"
 #include "schedules/forecast.h"
+#include "tests/models/layers/first_layer.h"
 #include "tests/models/models.h"
 #include "tests/schedules/scenarios.h"
 
@@ -33,11 +34,6 @@ Scenario small_in(Precision precision, std::uint32_t capability = 90, std::uint3
   return s;
 }
 
-Block layer_of(const Scenario& s) {
-  const Blocks all = blocks(s);
-  return *std::ranges::find_if(all.kinds, &Block::layer);
-}
-
 double bytes_of(const Kernels& pass, OperatorKind kind) {
   double sum = 0;
   for (const Kernel& op : pass)
@@ -55,6 +51,14 @@ double gathered(const Kernels& pass) {
   return sum;
 }
 
+/// How often tensor ranks look for a largest number together.
+std::ptrdiff_t agreements(const Kernels& pass, Bytes each) {
+  return std::ranges::count_if(pass, [&](const Kernel& op) {
+    const auto* c = std::get_if<TensorCollective>(&op);
+    return c != nullptr && c->operation == collectives::Operation::all_reduce && c->bytes == each;
+  });
+}
+
 TEST(LowPrecision, LinearMultipliesHaveThemAttentionAndHeadDoNot) {
   Scenario s = small_in(Precision::fp8);
   s.training.attention = Attention::unfused;
@@ -68,14 +72,14 @@ TEST(LowPrecision, LinearMultipliesHaveThemAttentionAndHeadDoNot) {
           EXPECT_EQ(gemm->low_precision, linear) << name(gemm->kind);
           EXPECT_EQ(gemm->shape.input_bytes, linear ? 1 : 2) << name(gemm->kind);
         }
-  EXPECT_EQ(low_precision_weights(layer_of(s)), 12 * kHidden * kHidden);
+  EXPECT_EQ(low_precision_weights(first_layer(s)), 12 * kHidden * kHidden);
 }
 
 TEST(LowPrecision, ExpertsHaveThemTheirRouterDoesNot) {
   Scenario s = small_in(Precision::fp8);
   s.model = small_experts();
   std::map<bool, int> multiplies;
-  const Block layer = layer_of(s);
+  const Block layer = first_layer(s);
   for (const Kernels* pass : {&layer.forward, &layer.backward})
     for (const Kernel& op : *pass)
       if (const auto* gemm = std::get_if<Gemm>(&op)) {
@@ -88,7 +92,8 @@ TEST(LowPrecision, ExpertsHaveThemTheirRouterDoesNot) {
 
 /// Inputs of the four multiplies forward: h, h, h and 4h wide; gradients of their outputs: 3h, h, 4h, h.
 TEST(LowPrecision, HopperCastsWhatEntersAMultiplyTwice) {
-  const Block hopper = layer_of(small_in(Precision::fp8, 90)), blackwell = layer_of(small_in(Precision::fp8, 100));
+  const Block hopper = first_layer(small_in(Precision::fp8, 90)),
+              blackwell = first_layer(small_in(Precision::fp8, 100));
   EXPECT_EQ(bytes_of(hopper.forward, OperatorKind::cast), 7 * kTokens * kHidden * (2 + 2));
   EXPECT_EQ(bytes_of(hopper.backward, OperatorKind::cast), 9 * kTokens * kHidden * (2 + 2));
   EXPECT_EQ(bytes_of(blackwell.forward, OperatorKind::cast), 7 * kTokens * kHidden * (2 + 1));
@@ -97,15 +102,15 @@ TEST(LowPrecision, HopperCastsWhatEntersAMultiplyTwice) {
 }
 
 TEST(LowPrecision, OneScaleForEach32NumbersTakesBothCopiesOnAnyGpu) {
-  const Block blocks_of_32 = layer_of(small_in(Precision::mxfp8, 100));
+  const Block blocks_of_32 = first_layer(small_in(Precision::mxfp8, 100));
   EXPECT_EQ(bytes_of(blocks_of_32.forward, OperatorKind::cast), 7 * kTokens * kHidden * (2 + 2));
 }
 
 TEST(LowPrecision, Nvfp4ReadsATensorForItsLargestNumberAndForBothCasts) {
   Scenario s = small_in(Precision::nvfp4, 100);
-  const double norm = bytes_of(layer_of(s).forward, OperatorKind::layer_norm);
+  const double norm = bytes_of(first_layer(s).forward, OperatorKind::layer_norm);
   s.software.fused_quantization = true;  // of no use: the columns' largest number is known after their transform
-  const Block layer = layer_of(s);
+  const Block layer = first_layer(s);
   EXPECT_EQ(bytes_of(layer.forward, OperatorKind::cast), 7 * kTokens * kHidden * (2 + 2 + 2 * kNvfp4));
   EXPECT_EQ(bytes_of(layer.backward, OperatorKind::cast), 9 * kTokens * kHidden * (2 + 2 + 2 * kNvfp4));
   EXPECT_EQ(bytes_of(layer.forward, OperatorKind::weight_cast), 12 * kHidden * kHidden * (2 + 2 + 2 * kNvfp4));
@@ -119,62 +124,75 @@ TEST(LowPrecision, Nvfp4ReadsATensorForItsLargestNumberAndForBothCasts) {
 TEST(LowPrecision, WeightsAreCastOnceAStep) {
   Scenario s = small_in(Precision::fp8);
   s.training.global_batch = 8;
-  EXPECT_EQ(bytes_of(layer_of(s).forward, OperatorKind::weight_cast), 12 * kHidden * kHidden * (2 + 2) / 8);
+  EXPECT_EQ(bytes_of(first_layer(s).forward, OperatorKind::weight_cast), 12 * kHidden * kHidden * (2 + 2) / 8);
   s.training.eight_bit_parameters = true;
-  EXPECT_EQ(bytes_of(layer_of(s).forward, OperatorKind::weight_cast), 0);
+  EXPECT_EQ(bytes_of(first_layer(s).forward, OperatorKind::weight_cast), 0);
 }
 
 TEST(LowPrecision, AScaleOfTheTensorAtHandReadsItFirst) {
   Scenario s = small_in(Precision::fp8);
   s.training.scaling = Scaling::current;
-  EXPECT_EQ(bytes_of(layer_of(s).forward, OperatorKind::cast), 7 * kTokens * kHidden * (2 + 2 + 2));
+  EXPECT_EQ(bytes_of(first_layer(s).forward, OperatorKind::cast), 7 * kTokens * kHidden * (2 + 2 + 2));
 }
 
 TEST(LowPrecision, AFusedNormCastsItself) {
   Scenario s = small_in(Precision::fp8, 100);
-  const double norm = bytes_of(layer_of(s).forward, OperatorKind::layer_norm);
+  const double norm = bytes_of(first_layer(s).forward, OperatorKind::layer_norm);
   s.software.fused_quantization = true;
-  const Block fused = layer_of(s);
+  const Block fused = first_layer(s);
   EXPECT_EQ(bytes_of(fused.forward, OperatorKind::cast), 5 * kTokens * kHidden * (2 + 1));
   EXPECT_EQ(bytes_of(fused.forward, OperatorKind::layer_norm),
             norm - 2 * kTokens * kHidden);  // two norms write one byte less
 }
 
 TEST(LowPrecision, SequenceParallelRanksGatherThem) {
-  const Block plain = layer_of(small_in(Precision::bf16, 100, 4));
+  const Block plain = first_layer(small_in(Precision::bf16, 100, 4));
   for (const std::uint32_t capability : {90u, 100u}) {
-    const Block low = layer_of(small_in(Precision::fp8, capability, 4));
+    const Block low = first_layer(small_in(Precision::fp8, capability, 4));
     EXPECT_EQ(2 * gathered(low.forward), gathered(plain.forward));
     EXPECT_EQ(2 * gathered(low.backward), gathered(plain.backward));
     // Hopper turns rows into columns: two inputs and two gradients of outputs.
     EXPECT_EQ(bytes_of(low.backward, OperatorKind::cast_transpose), capability == 90 ? 4 * 2 * kTokens * kHidden : 0);
   }
   // Rows and columns of the gradients of outputs; columns of the inputs.
-  EXPECT_EQ(gathered(layer_of(small_in(Precision::mxfp8, 100, 4)).backward), gathered(plain.backward) * 3 / 4);
+  EXPECT_EQ(gathered(first_layer(small_in(Precision::mxfp8, 100, 4)).backward), gathered(plain.backward) * 3 / 4);
 }
 
 TEST(LowPrecision, Nvfp4RanksAgreeOnAScaleAndGatherRowsAndColumns) {
-  const Block plain = layer_of(small_in(Precision::bf16, 100, 4)), low = layer_of(small_in(Precision::nvfp4, 100, 4));
+  const Block plain = first_layer(small_in(Precision::bf16, 100, 4)),
+              low = first_layer(small_in(Precision::nvfp4, 100, 4));
   EXPECT_EQ(gathered(low.forward), gathered(plain.forward) * kNvfp4 / 2);
   // Columns of two inputs, rows and columns of two gradients of outputs.
   EXPECT_EQ(gathered(low.backward), gathered(plain.backward) * kNvfp4 / 2 * (1 + 1 + 2 + 2) / 4);
   EXPECT_EQ(bytes_of(low.backward, OperatorKind::cast_transpose), 4 * 2 * kNvfp4 * kTokens * kHidden);
-  const auto agreed = [](const Kernels& pass) {
-    return std::ranges::count_if(pass, [](const Kernel& op) {
-      const auto* c = std::get_if<TensorCollective>(&op);
-      return c != nullptr && c->operation == collectives::Operation::all_reduce && c->bytes == Bytes{8};
-    });
-  };
-  EXPECT_EQ(agreed(low.forward), 2);  // what is gathered forward is cast once
-  EXPECT_EQ(agreed(low.backward), 2);
-  EXPECT_EQ(agreed(layer_of(small_in(Precision::mxfp8, 100, 4)).forward), 0);
+  EXPECT_EQ(agreements(low.forward, Bytes{8}), 2);  // what is gathered forward is cast once
+  EXPECT_EQ(agreements(low.backward, Bytes{8}), 2);
+  EXPECT_EQ(agreements(first_layer(small_in(Precision::mxfp8, 100, 4)).forward, Bytes{8}), 0);
+}
+
+TEST(LowPrecision, RanksAgreeOnTheScaleOfTheTensorAtHand) {
+  Scenario s = small_in(Precision::fp8, 90, 4);
+  EXPECT_EQ(agreements(first_layer(s).forward, Bytes{4}), 0);  // the scale is of tensors before
+  s.training.scaling = Scaling::current;
+  EXPECT_EQ(agreements(first_layer(s).forward, Bytes{4}), 2);
+  EXPECT_EQ(agreements(first_layer(s).backward, Bytes{4}), 2);
+  EXPECT_EQ(agreements(first_layer(small_in(Precision::fp8, 90, 1)).forward, Bytes{4}), 0);
+}
+
+TEST(LowPrecision, KeptInputsAreTurnedIntoColumnsInBackward) {
+  Scenario s = small_in(Precision::fp8, 90, 4);
+  s.software.gather_inputs_again = false;
+  EXPECT_EQ(bytes_of(first_layer(s).backward, OperatorKind::cast_transpose), 4 * 2 * kTokens * kHidden);
+  EXPECT_EQ(bytes_of(first_layer(s).forward, OperatorKind::cast_transpose), 0);
+  s.cluster.gpu.compute_capability = 100;
+  EXPECT_EQ(bytes_of(first_layer(s).backward, OperatorKind::cast_transpose), 0);
 }
 
 TEST(LowPrecision, WhatAMultiplyKeepsIsHalfTheBytes) {
   // Inputs behind two norms and behind GELU have a byte less; fused attention keeps its output beside the cast of it.
-  EXPECT_EQ(layer_of(small_in(Precision::bf16)).saved - layer_of(small_in(Precision::fp8)).saved,
+  EXPECT_EQ(first_layer(small_in(Precision::bf16)).saved - first_layer(small_in(Precision::fp8)).saved,
             kTokens * kHidden * (1 + 1 + 4 - 1));
-  EXPECT_EQ(layer_of(small_in(Precision::bf16)).saved - layer_of(small_in(Precision::nvfp4)).saved,
+  EXPECT_EQ(first_layer(small_in(Precision::bf16)).saved - first_layer(small_in(Precision::nvfp4)).saved,
             kTokens * kHidden * ((2 - kNvfp4) * (1 + 1 + 4) - kNvfp4));
 }
 
@@ -212,7 +230,7 @@ TEST(LowPrecision, SomeFirstAndLastLayersMayStayInBf16) {
   s.training.bf16_layers_at_start = 1;
   s.training.bf16_layers_at_end = 2;
   const Blocks all = blocks(s);
-  const Block low = layer_of(small_in(Precision::nvfp4, 100)), bf16 = layer_of(small_in(Precision::bf16, 100));
+  const Block low = first_layer(small_in(Precision::nvfp4, 100)), bf16 = first_layer(small_in(Precision::bf16, 100));
   ASSERT_EQ(all.order.size(), 18u);  // embedding, 16 layers, head
   for (std::uint32_t layer = 0; layer < 16; ++layer) {
     const Block& block = all.at(1 + layer);

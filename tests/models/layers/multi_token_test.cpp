@@ -68,6 +68,26 @@ TEST(MultiToken, RanksShareTheProjection) {
   EXPECT_NEAR(model_flops(blocks(two)).value * 2 / model_flops(blocks(one)).value, 1, 1e-12);
 }
 
+// Megatron Core's projection makes all tokens of its columns, which all ranks gather; each keeps its own tokens.
+TEST(MultiToken, RanksThatShareTheSequenceGatherTheGradientsBeforeTheProjection) {
+  Scenario s = predicting(1, {"", Family::llama, 4, 2048, 32, 8, 8192, 51200, ""});
+  s.parallelism.tensor = 4;
+  const auto gathered = [&] {
+    std::int64_t bytes = 0;
+    for (const Block& block : blocks(s).kinds)
+      if (block.name == "multi-token input")
+        for (const Kernel& op : block.backward)
+          if (const auto* traffic = std::get_if<TensorCollective>(&op);
+              traffic != nullptr && traffic->operation == collectives::Operation::all_gather)
+            bytes += traffic->bytes.value;
+    return bytes;
+  };
+  EXPECT_EQ(gathered(), 0);
+  s.parallelism.sequence = true;
+  // Of the embedding's gradients, of the projection's output, and both of its inputs once more.
+  EXPECT_EQ(gathered(), (1 + 1 + 2) * 1024 * 2048 * 2);
+}
+
 TEST(MultiToken, InLowPrecisionIsALayerLikeTheOthers) {
   Scenario s = predicting(1);
   s.training.precision = Precision::fp8;

@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "models/layers/blocks.h"
-#include "models/layers/model_blocks.h"
 #include "schedules/checks/check.h"
+#include "tests/models/layers/first_layer.h"
 #include "tests/schedules/scenarios.h"
 
 namespace stepcast::schedules {
@@ -30,11 +30,6 @@ Scenario decoder(ParallelBlock block, std::uint32_t tensor, bool sequence = fals
   return s;
 }
 
-Block layer_of(const Scenario& s) {
-  EXPECT_TRUE(check(s).empty()) << check(s).front().text;
-  return blocks(s).kinds[1];
-}
-
 std::ptrdiff_t collectives_of(const Kernels& pass) {
   return std::ranges::count_if(pass, [](const Kernel& op) { return std::holds_alternative<TensorCollective>(op); });
 }
@@ -50,9 +45,9 @@ double multiplied(const Kernels& pass) {
 
 TEST(ParallelBlock, MultipliesAsOftenAsTheLayerItReplaces) {
   for (const std::uint32_t tensor : {1u, 8u}) {
-    const Block one_by_one = layer_of(decoder(ParallelBlock::none, tensor));
+    const Block one_by_one = first_layer(decoder(ParallelBlock::none, tensor));
     for (const ParallelBlock block : {ParallelBlock::one_norm, ParallelBlock::two_norms}) {
-      const Block beside = layer_of(decoder(block, tensor));
+      const Block beside = first_layer(decoder(block, tensor));
       EXPECT_EQ(multiplied(beside.forward), multiplied(one_by_one.forward)) << tensor;
       EXPECT_EQ(multiplied(beside.backward), multiplied(one_by_one.backward)) << tensor;
     }
@@ -62,25 +57,25 @@ TEST(ParallelBlock, MultipliesAsOftenAsTheLayerItReplaces) {
 // Chowdhery et al. 2022 (arXiv 2204.02311), sec. 2: one sum forward where there were two. With the sequence split it is
 // a gather and a scatter; two norms' results are gathered each.
 TEST(ParallelBlock, SumsOnceOverTheTensorRanks) {
-  EXPECT_EQ(collectives_of(layer_of(decoder(ParallelBlock::none, 8)).forward), 2);
-  EXPECT_EQ(collectives_of(layer_of(decoder(ParallelBlock::one_norm, 8)).forward), 1);
-  EXPECT_EQ(collectives_of(layer_of(decoder(ParallelBlock::two_norms, 8)).forward), 1);
-  EXPECT_EQ(collectives_of(layer_of(decoder(ParallelBlock::none, 8)).backward), 2);
-  EXPECT_EQ(collectives_of(layer_of(decoder(ParallelBlock::one_norm, 8)).backward), 1);
-  EXPECT_EQ(collectives_of(layer_of(decoder(ParallelBlock::two_norms, 8)).backward), 2);
-  EXPECT_EQ(collectives_of(layer_of(decoder(ParallelBlock::none, 8, true)).forward), 4);
-  EXPECT_EQ(collectives_of(layer_of(decoder(ParallelBlock::one_norm, 8, true)).forward), 2);
-  EXPECT_EQ(collectives_of(layer_of(decoder(ParallelBlock::two_norms, 8, true)).forward), 3);
+  EXPECT_EQ(collectives_of(first_layer(decoder(ParallelBlock::none, 8)).forward), 2);
+  EXPECT_EQ(collectives_of(first_layer(decoder(ParallelBlock::one_norm, 8)).forward), 1);
+  EXPECT_EQ(collectives_of(first_layer(decoder(ParallelBlock::two_norms, 8)).forward), 1);
+  EXPECT_EQ(collectives_of(first_layer(decoder(ParallelBlock::none, 8)).backward), 2);
+  EXPECT_EQ(collectives_of(first_layer(decoder(ParallelBlock::one_norm, 8)).backward), 1);
+  EXPECT_EQ(collectives_of(first_layer(decoder(ParallelBlock::two_norms, 8)).backward), 2);
+  EXPECT_EQ(collectives_of(first_layer(decoder(ParallelBlock::none, 8, true)).forward), 4);
+  EXPECT_EQ(collectives_of(first_layer(decoder(ParallelBlock::one_norm, 8, true)).forward), 2);
+  EXPECT_EQ(collectives_of(first_layer(decoder(ParallelBlock::two_norms, 8, true)).forward), 3);
 }
 
 TEST(ParallelBlock, KeepsItsInputOnceAndASharedNormOnce) {
-  const double sequential = layer_of(decoder(ParallelBlock::none, 1)).saved, tensor = kTokens * kHidden * kElement;
-  EXPECT_DOUBLE_EQ(sequential - layer_of(decoder(ParallelBlock::two_norms, 1)).saved, tensor);
-  EXPECT_DOUBLE_EQ(sequential - layer_of(decoder(ParallelBlock::one_norm, 1)).saved, 2 * tensor);
+  const double sequential = first_layer(decoder(ParallelBlock::none, 1)).saved, tensor = kTokens * kHidden * kElement;
+  EXPECT_DOUBLE_EQ(sequential - first_layer(decoder(ParallelBlock::two_norms, 1)).saved, tensor);
+  EXPECT_DOUBLE_EQ(sequential - first_layer(decoder(ParallelBlock::one_norm, 1)).saved, 2 * tensor);
   const double norm = 2 * kHidden;  // gain and bias
-  EXPECT_DOUBLE_EQ(
-      layer_of(decoder(ParallelBlock::none, 1)).parameters - layer_of(decoder(ParallelBlock::one_norm, 1)).parameters,
-      norm);
+  EXPECT_DOUBLE_EQ(first_layer(decoder(ParallelBlock::none, 1)).parameters -
+                       first_layer(decoder(ParallelBlock::one_norm, 1)).parameters,
+                   norm);
 }
 
 TEST(ParallelBlock, SaysWhatItDoesNotGoWith) {

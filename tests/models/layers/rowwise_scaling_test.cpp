@@ -6,9 +6,9 @@
 
 #include "models/cost/kernel.h"
 #include "models/layers/low_precision.h"
-#include "models/layers/model_blocks.h"
 #include "schedules/checks/check.h"
 #include "schedules/forecast.h"
+#include "tests/models/layers/first_layer.h"
 #include "tests/schedules/scenarios.h"
 
 namespace stepcast::schedules {
@@ -34,11 +34,6 @@ Scenario in_bf16(std::uint32_t tensor = 1) {
   s.training.precision = Precision::bf16;
   s.training.scaling = Scaling::delayed;
   return s;
-}
-
-Block first_layer(const Scenario& s) {
-  const Blocks all = blocks(s);
-  return *std::ranges::find_if(all.kinds, &Block::layer);
 }
 
 double moved(const Kernels& pass, OperatorKind kind) {
