@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
@@ -194,12 +196,47 @@ TEST(Validate, ThePageOfAccuracyHasTheAssumedTablesAndEachRunAsItIsPredicted) {
   expect_block("docs/accuracy.md", "Megatron-Bridge by GPU", bridge_by_gpu(now));
 }
 
+/// The files of configs/ with the constants that scripts/leave_one_out.sh found without a table, in a folder of their
+/// own: lines "TABLE FILE KEY VALUE" of tests/golden/left_out.txt.
+void write_left_out(const std::string& table, const std::filesystem::path& folder) {
+  std::istringstream lines(read_text(STEPCAST_SOURCE_DIR "/tests/golden/left_out.txt"));
+  for (std::string of, file, key, value; lines >> of >> file >> key >> value;) {
+    if (of != table) continue;
+    std::istringstream config(read_text(STEPCAST_SOURCE_DIR "/configs/" + file + ".yaml"));
+    const std::filesystem::path own = folder / (file + ".yaml");
+    std::filesystem::create_directories(own.parent_path());
+    std::ofstream out(own);
+    bool found = false;
+    for (std::string line; std::getline(config, line);) {
+      const bool here = line.starts_with(key + ":");
+      out << (here ? key + ": " + value : line) << "\n";
+      found = found || here;
+    }
+    EXPECT_TRUE(found) << key << " of " << file;
+  }
+}
+
+/// A table's mean error with no constant fitted to its rows: those that were are fitted to all other tables.
+double error_left_out(const Json& table) {
+  const auto name = table["table"].get<std::string>();
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / fmt::format("stepcast-left-out-{}", getpid());
+  write_left_out(name, folder);
+  if (!std::filesystem::exists(folder)) return table["mape"].get<double>();
+  const Outcome outcome = run_program("validate scenarios/published/" + name + ".csv --format json",
+                                      STEPCAST_SOURCE_DIR, "STEPCAST_CONFIGS='" + folder.string() + "'");
+  std::filesystem::remove_all(folder);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  return Json::parse(outcome.out)["tables"][0]["mape"].get<double>();
+}
+
 /// The tables and the worst rows of docs/accuracy.md are what the command says.
 TEST(Validate, ThePageOfAccuracyHasWhatTheCommandSays) {
   if (stepcast::test::kSanitized) GTEST_SKIP() << "scripts/test.sh runs every published table with sanitizers";
   std::string tables =
-      "| table | rows | mean absolute error | target | median | rank correlation | without multipliers | null model |\n"
-      "|---|---|---|---|---|---|---|---|\n";
+      "| table | rows | mean absolute error | target | median | rank correlation | left out | without multipliers | "
+      "null "
+      "model |\n|---|---|---|---|---|---|---|---|---|\n";
   const Outcome bare = run_program(
       "validate scenarios/published --set software.compute_share=1 --set cluster.node.gpu.step_share=1 --format json");
   ASSERT_EQ(bare.status, 0) << bare.err;
@@ -227,8 +264,8 @@ TEST(Validate, ThePageOfAccuracyHasWhatTheCommandSays) {
       const double r = t["rank_correlation"].get<double>();
       correlation = bold(fmt::format("{:.3f}", r), r < kLeastCorrelation && t["rows"].get<int>() >= kRanked);
     }
-    tables += fmt::format("| {} | {} | {} | {} | {:+.1f}% | {} | {} | {} |\n", p.title, t["rows"].get<int>(), error,
-                          target, 100 * t["median_error"].get<double>(), correlation,
+    tables += fmt::format("| {} | {} | {} | {} | {:+.1f}% | {} | {:.1f}% | {} | {} |\n", p.title, t["rows"].get<int>(),
+                          error, target, 100 * t["median_error"].get<double>(), correlation, 100 * error_left_out(t),
                           percent(named(without, p.table)["mape"]), percent(t["null_mape"]));
   }
   expect_block("docs/accuracy.md", "published tables", tables);
