@@ -34,7 +34,7 @@ mean_without() { # TABLE
 
 # shellcheck disable=SC2086  # a constant is several words
 leave_out() { # TABLE CONSTANT...
-  local table=$1 round constant value best least error file
+  local table=$1 constant value best least error file
   shift
   rm -rf "$work/configs"
   declare -A found
