@@ -92,16 +92,14 @@ TEST_F(SweepOfProcesses, KilledHalfWayTheyLoseNothingAndAnyNumberGoesOn) {
        {"$launcher",
         "$(cat /proc/$launcher/task/*/children | grep -oE '[0-9]+' | tail -n 1)"}) {  // all, and one of them
     SCOPED_TRACE(whom);
-    const Outcome killed =
-        run("rm -f rows.csv*\n"
-            "command mpirun --oversubscribe -n 2 $stepcast " +
-            kMany +
-            " --output rows.csv &\nlauncher=$!\n"
-            "until [ \"$(wc -l < rows.csv 2>/dev/null || echo 0)\" -gt 40 ]; do :; done\n"
-            "kill -9 " +
-            whom +
-            "\nwait $launcher\n"
-            "until flock -n rows.csv true; do sleep 0.01; done\ncp rows.csv before.csv");
+    std::string script = "rm -f rows.csv*\ncommand mpirun --oversubscribe -n 2 $stepcast ";
+    script += kMany;
+    script +=
+        " --output rows.csv &\nlauncher=$!\n"
+        "until [ \"$(wc -l < rows.csv 2>/dev/null || echo 0)\" -gt 40 ]; do :; done\nkill -9 ";
+    script += whom;
+    script += "\nwait $launcher\nuntil flock -n rows.csv true; do sleep 0.01; done\ncp rows.csv before.csv";
+    const Outcome killed = run(script);
     const std::string whole = text_of("whole.csv"), before = text_of("before.csv");
     EXPECT_GT(before.size(), 1000u) << killed.err;
     EXPECT_LT(before.size(), whole.size()) << "they ended before they were killed";

@@ -209,7 +209,7 @@ void write_left_out(const std::string& table, const std::filesystem::path& folde
     bool found = false;
     for (std::string line; std::getline(config, line);) {
       const bool here = line.starts_with(key + ":");
-      out << (here ? key + ": " + value : line) << "\n";
+      out << (here ? fmt::format("{}: {}", key, value) : line) << "\n";
       found = found || here;
     }
     EXPECT_TRUE(found) << key << " of " << file;
