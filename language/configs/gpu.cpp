@@ -108,6 +108,10 @@ std::vector<Key<Gpu>> stated_keys() {
       {{"step_share", fraction(), "1",
         "in a running step, of all rates measured alone: clocks fall under the power limit"},
        [](Gpu& g, const Value& v) { g.step_share = v.number; }},
+      {{"spread", number(0, 0.2), "0",
+        "standard deviation of the speed of multiplies among GPUs of the kind, in shares of the mean; a step waits for "
+        "the slowest of its GPUs"},
+       [](Gpu& g, const Value& v) { g.spread = v.number; }},
       {{"source", text_type(), "", "where the numbers are from"}, [](Gpu& g, const Value& v) { g.source = v.text; }},
   };
 }

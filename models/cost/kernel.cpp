@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <boost/math/distributions/normal.hpp>
+
 #include "models/cost/elementwise.h"
 #include "models/cost/fused_attention.h"
 #include "models/cost/gemm.h"
@@ -43,7 +45,7 @@ Time time_of(const KernelCost& c, const Gemm& kernel) {
   const Time alone = gemm_time(each, model, machine(c.gpu, here));
   // Experts in one kernel; of a transformer's linear layers they alone are several multiplies.
   const Time joined = kernel.linear && each.batch > 1 ? c.software.grouped_multiply_launch * each.batch : Time{};
-  return (c.in_a_step(alone) + joined + c.software.kernel_gap) * kernel.kernels;
+  return (c.multiply_in_a_step(alone) + joined + c.software.kernel_gap) * kernel.kernels;
 }
 
 KernelRating rating_of(const KernelCost& c, const Gemm& kernel) {
@@ -58,7 +60,7 @@ KernelRating rating_of(const KernelCost& c, const Gemm& kernel) {
 Time time_of(const KernelCost& c, const Convolution& kernel) {
   GemmMachine here = machine(c.gpu, c.precision);
   if (kernel.winograd && !has_matrix_units(c.precision)) here.peak = here.peak * c.software.winograd;
-  return c.in_a_step(convolution_time(kernel.shape, kernel.read, gemm_model(c.gpu, c.precision), here)) +
+  return c.multiply_in_a_step(convolution_time(kernel.shape, kernel.read, gemm_model(c.gpu, c.precision), here)) +
          c.software.kernel_gap;
 }
 
@@ -92,7 +94,7 @@ KernelRating rating_of(const KernelCost& c, const Elementwise& kernel) {
 }
 
 Time time_of(const KernelCost& c, const FusedAttention& kernel) {
-  return c.in_a_step(fused_attention_time(kernel, c.gpu, c.software, c.precision)) +
+  return c.multiply_in_a_step(fused_attention_time(kernel, c.gpu, c.software, c.precision)) +
          c.software.kernel_gap * kernel.kernels;
 }
 
@@ -119,9 +121,22 @@ KernelRating rating_of(const KernelCost&, const TensorCollective& kernel) {
 
 }  // namespace
 
-Time KernelCost::in_a_step(Time alone) const {
-  const double share = software.compute_share * gpu.step_share;
-  return share == 1 ? alone : from_seconds(to_seconds(alone) / share);
+namespace {
+
+Time at_share(Time alone, double share) { return share == 1 ? alone : from_seconds(to_seconds(alone) / share); }
+
+}  // namespace
+
+Time KernelCost::in_a_step(Time alone) const { return at_share(alone, software.compute_share * gpu.step_share); }
+
+Time KernelCost::multiply_in_a_step(Time alone) const {
+  return at_share(alone, software.compute_share * gpu.step_share / slowest);
+}
+
+double slowest_of(const Gpu& gpu, std::uint32_t gpus) {
+  if (gpu.spread == 0 || gpus <= 1) return 1;
+  const double n = gpus;
+  return 1 + gpu.spread * boost::math::quantile(boost::math::normal(), (n - 0.375) / (n + 0.25));
 }
 
 HostLaunches KernelCost::launch(const Kernel& kernel, const Kernel* before) const {

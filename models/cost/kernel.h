@@ -31,6 +31,7 @@ struct KernelCost {
   Precision precision;
   std::uint32_t peers = 0;  ///< other tensor ranks whose hosts each collective among them waits for
   bool captured = false;    ///< the kernels are one CUDA graph: one launch
+  double slowest = 1;       ///< how much longer multiplies take on the slowest of the job's GPUs than in the mean
 
   /// On the stream, the gap to the next kernel included. Traffic, which a machine times, takes none here.
   Time time(const Kernel& kernel) const;
@@ -44,6 +45,12 @@ struct KernelCost {
 
   /// What a kernel that takes so long alone takes in a running step.
   Time in_a_step(Time alone) const;
+  /// Likewise a multiply, whose clock is its GPU's own: on the slowest of the job's.
+  Time multiply_in_a_step(Time alone) const;
 };
+
+/// How much longer multiplies take on the slowest of so many GPUs than in the mean: what is expected if their speeds
+/// are normally distributed (Blom 1958: the largest of n is where the distribution has (n - 3/8) / (n + 1/4)).
+double slowest_of(const Gpu& gpu, std::uint32_t gpus);
 
 }  // namespace stepcast::schedules

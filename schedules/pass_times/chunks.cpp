@@ -64,7 +64,8 @@ KernelCost cost_of(const Scenario& s, const Ranks& ranks, const Block& block) {
           .software = s.software,
           .precision = s.training.precision,
           .peers = ranks.stages_leave_nodes() ? s.parallelism.tensor - 1 : 0,
-          .captured = block.layer && s.software.cuda_graphs == CudaGraphs::layers};
+          .captured = block.layer && s.software.cuda_graphs == CudaGraphs::layers,
+          .slowest = slowest_of(s.cluster.gpu, s.cluster.gpus)};
 }
 
 PieceTimes::PieceTimes(const Scenario& scenario, const Blocks& blocks, const Ranks& ranks,

@@ -19,7 +19,10 @@ namespace {
 
 /// What a block's kernels take on one device.
 Time kernels_time(const Scenario& s, const Block& block) {
-  const KernelCost cost{.gpu = s.cluster.gpu, .software = s.software, .precision = s.training.precision};
+  const KernelCost cost{.gpu = s.cluster.gpu,
+                        .software = s.software,
+                        .precision = s.training.precision,
+                        .slowest = slowest_of(s.cluster.gpu, s.cluster.gpus)};
   Time all{};
   for (const Kernels* pass : {&block.forward, &block.backward})
     for (const Kernel& kernel : *pass) all += cost.time(kernel);

@@ -100,7 +100,10 @@ class UnitCost {
         message_(context.message),
         unit_(unit),
         mesh_(mesh),
-        cost_{.gpu = s_.cluster.gpu, .software = s_.software, .precision = s_.training.precision} {}
+        cost_{.gpu = s_.cluster.gpu,
+              .software = s_.software,
+              .precision = s_.training.precision,
+              .slowest = slowest_of(s_.cluster.gpu, s_.cluster.gpus)} {}
 
   std::vector<UnitLayout> all() const {
     std::vector<UnitLayout> layouts;

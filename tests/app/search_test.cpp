@@ -250,7 +250,7 @@ double fastest_step(const std::string& words) {
 
 TEST(SearchCommand, TheLeastMemoryIsAnEdgeThatSearchesOfItsTwoSidesSee) {
   if (test::kSanitized) GTEST_SKIP() << "many searches, as the tests beside it do once";
-  const std::string words = std::string(kSmall) + " --until 'step_time<410 ms' --least memory --format json --threads ";
+  const std::string words = std::string(kSmall) + " --until 'step_time<420 ms' --least memory --format json --threads ";
   const Outcome one = run_program(words + "1");
   ASSERT_EQ(one.status, 0) << one.err;
   EXPECT_EQ(one.out, run_program(words + "3").out);
@@ -264,7 +264,7 @@ TEST(SearchCommand, TheLeastMemoryIsAnEdgeThatSearchesOfItsTwoSidesSee) {
     const double step = fastest_step(fmt::format(" --set 'cluster.node.gpu.memory.size={} GiB'", side / kGibibyte));
     EXPECT_EQ(point["step_time_s"], step);
     EXPECT_EQ(point["met"], side == least);
-    EXPECT_EQ(step < 0.41, side == least);
+    EXPECT_EQ(step < 0.42, side == least);
   }
 }
 

@@ -134,6 +134,7 @@ TEST(EveryKey, OfTheGpuIsStored) {
   EXPECT_EQ(gpu.attention_cudnn, 0.64);
   EXPECT_EQ(gpu.attention_fp8_share, 0.65);
   EXPECT_EQ(gpu.step_share, 0.72);
+  EXPECT_EQ(gpu.spread, 0.07);
   EXPECT_EQ(gpu.fp8_share, 0.73);
   EXPECT_EQ(gpu.fp8_rowwise_share, 0.74);
   EXPECT_EQ(gpu.attention_tile, 64);

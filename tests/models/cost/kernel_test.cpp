@@ -36,6 +36,31 @@ TEST(KernelCost, AStackReachesItsShareOfEveryKernelsRateButNotOfGaps) {
   EXPECT_NEAR(to_seconds(held), to_seconds(alone_time) / 0.8, 2e-12);
 }
 
+// The largest of n draws of a normal distribution lies 0, 0.5642, 1.4236 and 3.2414 standard deviations above the mean
+// for n of 1, 2, 8 and 1000 (Harter 1961, tables of normal order statistics).
+TEST(KernelCost, TheSlowestOfManyGpusIsAsFarFromTheMeanAsIsExpected) {
+  Gpu g = gpu();
+  EXPECT_EQ(slowest_of(g, 1000), 1);
+  g.spread = 0.01;
+  EXPECT_EQ(slowest_of(g, 1), 1);
+  EXPECT_NEAR(slowest_of(g, 2), 1.005642, 3e-4);
+  EXPECT_NEAR(slowest_of(g, 8), 1.014236, 2e-4);
+  EXPECT_NEAR(slowest_of(g, 1000), 1.032414, 2e-4);
+}
+
+TEST(KernelCost, MultipliesWaitForTheSlowestGpuStreamingKernelsDoNot) {
+  Gpu g = gpu();
+  g.memory_bandwidth = {1e12};
+  const Software software;
+  const KernelCost mean{g, software, Precision::bf16},
+      slow{.gpu = g, .software = software, .precision = Precision::bf16, .slowest = 1.1};
+  const auto ratio = [&](const Kernel& kernel) { return slow.time(kernel) / mean.time(kernel); };
+  EXPECT_NEAR(ratio(Gemm{{}, {4096, 4096, 4096, 1, 2, 2}}), 1.1, 1e-6);
+  EXPECT_NEAR(ratio(Convolution{{}, {4096, 4096, 4096, 1, 2, 2}, 1e8}), 1.1, 1e-6);
+  EXPECT_NEAR(ratio(FusedAttention{{}, {1e12}, 128'000, false, 1}), 1.1, 1e-6);
+  EXPECT_EQ(ratio(Elementwise{{}, 1e9, 1}), 1);
+}
+
 TEST(KernelCost, EveryExpertOfAGroupedMultiplyAddsItsLaunch) {
   Gpu g = gpu();
   g.memory_bandwidth = {1e12};
