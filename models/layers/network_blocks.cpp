@@ -151,8 +151,9 @@ class UnitWriter {
   void sum_over_tensor_ranks(double parameters) {
     if (ranks_ == 1) return;
     const double moved = parameters * d(element_bytes(gradient_precision(s_)));
-    list_.backward.push_back(
-        TensorCollective{list_.operators.back().kind, Operation::all_reduce, bytes(moved), data_overlap(s_)});
+    TensorCollective sum{list_.operators.back().kind, Operation::all_reduce, bytes(moved), data_overlap(s_)};
+    sum.of_weights = true;
+    list_.backward.push_back(sum);
   }
 
   void exchange(Kernels& into, Operation operation, double features) const {
@@ -312,7 +313,9 @@ class UnitWriter {
     if (entry.backward) {
       append_backward(*entry.backward);
     } else {
-      list_.backward.push_back(multiply(entry.k, entry.n, m));  // gradient of the second input
+      Gemm of_second = multiply(entry.n, entry.k, m);  // the gradient of the second input, which may be a weight
+      of_second.of_weights = weighted;
+      list_.backward.push_back(of_second);
       if (at_.trained) list_.backward.push_back(multiply(m, entry.k, entry.n));
     }
     if (weighted) sum_over_tensor_ranks(parameters);

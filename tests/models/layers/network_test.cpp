@@ -186,6 +186,28 @@ TEST(Network, GivenBackwardOperatorsReplaceTheDerivedOnes) {
   EXPECT_EQ(of_kind<Elementwise>(given.kinds[0].backward).at(0).bytes, 8 * 1000.0);
 }
 
+TEST(Network, GradientsOfWeightsWaitWhereBackwardIsSplit) {
+  NetworkLayer gemm{.kind = LayerKind::gemm}, scores{.kind = LayerKind::gemm, .parameters = 0};
+  gemm.m = scores.m = 128;
+  gemm.n = scores.n = 256;
+  gemm.k = scores.k = 64;
+  const Blocks all = blocks(with({gemm, gemm, scores}, {}));
+  const SplitBackward split = split_backward(all.kinds[1].backward), of_scores = split_backward(all.kinds[2].backward);
+  ASSERT_EQ(of_kind<Gemm>(split.weights).size(), 1u);
+  const GemmShape weight = of_kind<Gemm>(split.weights)[0].shape;  // as a linear layer writes it
+  EXPECT_EQ(weight.m, 256);
+  EXPECT_EQ(weight.n, 64);
+  EXPECT_EQ(weight.k, 8 * 128);
+  EXPECT_EQ(of_kind<Gemm>(split.inputs).size(), 1u);
+  EXPECT_EQ(of_kind<Gemm>(of_scores.inputs).size(), 2u);
+  EXPECT_TRUE(of_scores.weights.empty());
+  // So does their sum over tensor ranks, which share the samples: it cannot begin before they are made.
+  const Blocks four = blocks(with({convolution(16, 3), convolution(16, 3)}, {3, 32, 32}, 4));
+  const SplitBackward of_convolution = split_backward(four.kinds[1].backward);
+  EXPECT_TRUE(of_kind<TensorCollective>(of_convolution.inputs).empty());
+  EXPECT_EQ(of_kind<TensorCollective>(of_convolution.weights).size(), 1u);
+}
+
 TEST(Network, AGemmOfTwoActivationsIsDoneForEverySample) {
   NetworkLayer scores{.kind = LayerKind::gemm, .parameters = 0};
   scores.m = scores.n = 64;
