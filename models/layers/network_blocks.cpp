@@ -23,8 +23,19 @@ struct LayerBoundary {
   bool trained = false;   ///< parameters stand before: a gradient is wanted here
   bool features = false;  ///< behind the first `linear`: tensor ranks share features, not samples
   bool paired = false;    ///< TensorMethod::megatron: the next `linear` is the second of a pair
+  double listed = 0;      ///< where no tensor is said: values of one sample that listed operators pass on; 0: none yet
   friend bool operator==(const LayerBoundary&, const LayerBoundary&) = default;
 };
+
+/// What the first gemm of a list reads of one sample.
+double first_read(const Network& network) {
+  const auto gemm =
+      std::ranges::find_if(network.layers, [](const NetworkLayer& entry) { return entry.kind == LayerKind::gemm; });
+  return gemm == network.layers.end() ? 0 : d(gemm->m) * d(gemm->k) * d(gemm->batch);
+}
+
+/// Values of one sample between two layers.
+double passed(const LayerBoundary& at) { return at.tensor.channels > 0 ? at.tensor.values() : at.listed; }
 
 /// Writes down the operators of one unit.
 class UnitWriter {
@@ -41,7 +52,8 @@ class UnitWriter {
   LayerBoundary at() const { return at_; }
 
   Block take() {
-    Block block = part_block("unit", std::move(list_), values() * d(ranks_) * d(element_));
+    const double all = at_.tensor.channels > 0 ? values() * d(ranks_) : at_.listed * d(micro_batch_);
+    Block block = part_block("unit", std::move(list_), all * d(element_));
     block.layer = true;
     return block;
   }
@@ -168,7 +180,7 @@ class UnitWriter {
       linear_by_rows(once);
     else
       linear_by_columns(once);
-    at_ = {output(once, at_.tensor), true, true, method_ == TensorMethod::megatron && !by_rows};
+    at_ = {output(once, at_.tensor), true, true, method_ == TensorMethod::megatron && !by_rows, 0};
     saves(values() * d(element_));
     if (once.bias) bias(once.out / ranks_);
     if (once.relu) relu();
@@ -320,11 +332,14 @@ class UnitWriter {
     }
     if (weighted) sum_over_tensor_ranks(parameters);
     at_.trained = at_.trained || weighted;
+    at_.listed = d(entry.m) * d(entry.n) * d(entry.batch);
     saves(entry.saved ? *entry.saved * d(samples_) : d(m) * d(entry.n) * d(batch) * d(element_));
   }
 
+  /// Passes on as much as it was given; the first one, what the first gemm reads.
   void elementwise(const NetworkLayer& entry) {
     begin(Kind::elementwise);
+    if (at_.listed == 0) at_.listed = first_read(s_.model.network);
     forward(entry.bytes * d(samples_), entry.kernels);
     if (entry.backward)
       append_backward(*entry.backward);
@@ -366,7 +381,7 @@ Blocks network_blocks(const Scenario& s) {
       previous = before;
       Block block = lowering.take();
       if (s.recompute == Recompute::full) {
-        const double input = before.tensor.values() * d(s.training.micro_batch) / s.parallelism.tensor * element;
+        const double input = passed(before) * d(s.training.micro_batch) / s.parallelism.tensor * element;
         block.recompute = block.forward;
         block.working = std::max(0.0, block.saved - input);
         block.saved = input;

@@ -208,6 +208,28 @@ TEST(Network, GradientsOfWeightsWaitWhereBackwardIsSplit) {
   EXPECT_EQ(of_kind<TensorCollective>(of_convolution.weights).size(), 1u);
 }
 
+TEST(Network, ListedOperatorsPassOnWhatTheLastGemmMade) {
+  NetworkLayer embedding{.kind = LayerKind::elementwise, .parameters = 1000}, gemm{.kind = LayerKind::gemm};
+  embedding.bytes = 4096;
+  gemm.m = 128;
+  gemm.n = 256;
+  gemm.k = 64;
+  NetworkLayer scores = gemm, softmax{.kind = LayerKind::elementwise};
+  scores.parameters = 0;
+  scores.batch = 12;
+  softmax.bytes = 1000;
+  Scenario s = with({embedding, gemm, scores, softmax}, {});
+  const Blocks all = blocks(s);
+  const std::vector<double> passed{8 * 4 * 128.0 * 64, 8 * 4 * 128.0 * 256, 8 * 4 * 12 * 128.0 * 256,
+                                   8 * 4 * 12 * 128.0 * 256};
+  for (std::uint32_t unit = 0; unit < passed.size(); ++unit) EXPECT_EQ(all.at(unit).output, passed[unit]) << unit;
+  // That is what the stage behind gets, and what a unit keeps that is run again.
+  s.recompute = Recompute::full;
+  const Blocks again = blocks(s);
+  EXPECT_EQ(again.at(0).saved, 0);
+  for (std::uint32_t unit = 1; unit < passed.size(); ++unit) EXPECT_EQ(again.at(unit).saved, passed[unit - 1]) << unit;
+}
+
 TEST(Network, AGemmOfTwoActivationsIsDoneForEverySample) {
   NetworkLayer scores{.kind = LayerKind::gemm, .parameters = 0};
   scores.m = scores.n = 64;
