@@ -55,6 +55,27 @@ TEST(HostCopies, APassTakesTheLongestOfComputeAndCopiesOrTheirSum) {
   EXPECT_EQ(forward.duration, forward.compute + forward.exposed_tensor + forward.exposed_copy);
 }
 
+TEST(HostCopies, BringExpertsThatAreSharedAmongTheRanksThatHoldThem) {
+  Block block;
+  block.parameters = 4e8;
+  block.expert_parameters = 3e8;
+  const PassTime alone{};
+  Scenario s = offloading(8, {.optimizer = Tier::host, .parameters = Tier::host, .overlap = false});
+  const HostCopies copies(s, cluster_of(s));
+  const auto forward = [&] { return to_seconds(forward_with_copies(s, block, alone, copies).duration); };
+  const auto backward = [&] { return to_seconds(backward_with_copies(s, block, alone, copies).duration); };
+  s.data_parallel.zero = 3;
+  for (const std::uint32_t expert : {2u, 8u}) {  // four ranks hold each expert, or one
+    s.parallelism.expert = expert;
+    const double shard = 2 * (1e8 / 8 + 3e8 / (8.0 / expert));
+    EXPECT_NEAR(forward(), shard / kShared, 1e-5) << expert;
+    EXPECT_NEAR(backward(), 2 * shard / kShared, 1e-5) << expert;  // their gradients leave
+  }
+  s.data_parallel.zero = 2;
+  EXPECT_NEAR(forward(), 2 * 4e8 / kShared, 1e-5);
+  EXPECT_NEAR(backward(), 2 * (4e8 + 1e8 / 8 + 3e8) / kShared, 1e-5);
+}
+
 TEST(HostCopies, OfSomeLayersActivationsAreSpreadOverAllLayersPasses) {
   Block block;
   block.saved = 2.5e9;  // 100 ms
