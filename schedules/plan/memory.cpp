@@ -62,6 +62,17 @@ double largest(const Blocks& blocks, std::span<const BlockRange> chunks, double 
   return most;
 }
 
+/// The most that this rank has of one block's parameters where they lie: with ZeRO 3 its shard.
+double largest_own(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks) {
+  if (s.data_parallel.zero < 3) return largest(blocks, chunks, &Block::parameters);
+  double most = 0;
+  for (const std::uint32_t place : places(chunks)) {
+    const Block& block = blocks.at(place);
+    most = std::max(most, sharded(s, {block.parameters, block.expert_parameters}, 1));
+  }
+  return most;
+}
+
 /// Elements of one gradient for each shape that the weights of some chunks have.
 double one_gradient_per_shape(const Blocks& blocks, std::span<const BlockRange> chunks) {
   std::set<std::pair<std::int64_t, std::int64_t>> shapes;
@@ -153,7 +164,8 @@ double optimizer_bytes(const Scenario& s) {
 
 namespace {
 
-/// Moves what is offloaded. Of what comes block by block, the block at work and the next stay.
+/// Moves what is offloaded. Of what comes block by block, the block at work and the next stay; what ZeRO 3 gathers of
+/// them is among the buffers.
 void offload(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks, Bytes activations_leaving,
              MemoryUse& use) {
   const double e = d(element_bytes(s.training.precision));
@@ -164,7 +176,8 @@ void offload(const Scenario& s, const Blocks& blocks, std::span<const BlockRange
     from = stays;
   };
   const Bytes two_blocks = bytes(2 * largest(blocks, chunks, &Block::parameters) * e);
-  move(s.offload.parameters, &Offloaded::parameters, use.parameters, std::min(use.parameters, two_blocks));
+  const Bytes two_parts = bytes(2 * largest_own(s, blocks, chunks) * e);
+  move(s.offload.parameters, &Offloaded::parameters, use.parameters, std::min(use.parameters, two_parts));
   move(s.offload.activations, &Offloaded::activations, activations_leaving, {});
   move(s.offload.optimizer, &Offloaded::optimizer, use.optimizer, {});
   // With ZeRO 2 and 3 gradients leave as they come (ZeRO-Offload, sec. 4.1), always to the host.
