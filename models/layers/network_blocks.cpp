@@ -190,6 +190,7 @@ class UnitWriter {
   Gemm gradient_of_weight(std::int64_t columns, std::int64_t rows) const {
     Gemm of_weight = plain(columns, rows, micro_batch_);
     of_weight.of_weights = true;
+    of_weight.shape.by_columns = true;
     return of_weight;
   }
 
@@ -327,6 +328,7 @@ class UnitWriter {
     } else {
       Gemm of_second = multiply(entry.n, entry.k, m);  // the gradient of the second input, which may be a weight
       of_second.of_weights = weighted;
+      of_second.shape.by_columns = true;
       list_.backward.push_back(of_second);
       if (at_.trained) list_.backward.push_back(multiply(m, entry.k, entry.n));
     }

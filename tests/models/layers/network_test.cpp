@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "models/cost/gemm.h"
 #include "models/layers/blocks.h"
 #include "models/layers/model_blocks.h"
 #include "tests/schedules/scenarios.h"
@@ -206,6 +207,22 @@ TEST(Network, GradientsOfWeightsWaitWhereBackwardIsSplit) {
   const SplitBackward of_convolution = split_backward(four.kinds[1].backward);
   EXPECT_TRUE(of_kind<TensorCollective>(of_convolution.inputs).empty());
   EXPECT_EQ(of_kind<TensorCollective>(of_convolution.weights).size(), 1u);
+}
+
+TEST(Network, GradientsOfWeightsLoadRowsOfFeaturesHoweverManySamplesThereAre) {
+  NetworkLayer gemm{.kind = LayerKind::gemm};
+  gemm.m = 5;
+  gemm.n = 256;
+  gemm.k = 64;
+  Scenario s = with({linear(64), linear(32)}, {48, 1, 1});
+  Scenario listed = with({gemm, gemm}, {});
+  for (Scenario* of : {&s, &listed}) {
+    of->training = {.global_batch = 7, .micro_batch = 7, .sequence = 1, .precision = Precision::fp16};
+    const std::vector<Gemm> backward = of_kind<Gemm>(blocks(*of).at(1).backward);
+    ASSERT_EQ(backward.size(), 2u);
+    EXPECT_EQ(row_alignment(backward[0].shape), 16);  // of the weights
+    EXPECT_EQ(row_alignment(backward[1].shape), 16);  // of the input
+  }
 }
 
 TEST(Network, ListedOperatorsPassOnWhatTheLastGemmMade) {
