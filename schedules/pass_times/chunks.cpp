@@ -123,10 +123,8 @@ const std::vector<PieceTimes::TimedPiece>& PieceTimes::at(Coordinate c) {
     PieceParts& parts = *kind.parts;
     const CudaGraphs graphs = s.software.cuda_graphs;
     const KernelCost cost = cost_of(s, ranks_, block);
-    const auto time = [&](const Kernels& kernels, PassParts& made, std::vector<KernelShare>& shares,
-                          bool counts = true) {
-      PassTime pass =
-          pass_time(kernels, cost, tensor, counts ? &kind.traffic : nullptr, &made, keeps_shares_ ? &shares : nullptr);
+    const auto time = [&](const Kernels& kernels, PassParts& made, std::vector<KernelShare>& shares) {
+      PassTime pass = pass_time(kernels, cost, tensor, &kind.traffic, &made, keeps_shares_ ? &shares : nullptr);
       if (graphs == CudaGraphs::step) pass.host = {};
       return pass;
     };
@@ -138,7 +136,7 @@ const std::vector<PieceTimes::TimedPiece>& PieceTimes::at(Coordinate c) {
     if (splits_backward_) {
       const SplitBackward backward = split_backward(block.backward);
       kind.piece.gradients = time(backward.inputs, parts.backward, kind.shares.backward);
-      kind.piece.weight = time(backward.weights, parts.weight, kind.shares.weight, false);
+      kind.piece.weight = time(backward.weights, parts.weight, kind.shares.weight);
     } else {
       kind.piece.gradients = time(block.backward, parts.backward, kind.shares.backward);
     }

@@ -26,5 +26,20 @@ TEST(PieceTimes, OfRanksInLikePlacesAreTimedForTheFirst) {
   EXPECT_EQ(pieces.timed_for({.data = 1}), &pieces.at({.data = 1}));
 }
 
+// Ranks in depth sum gradients of weights, where backward is split in the pass that makes these.
+TEST(PieceTimes, ASplitBackwardHasAsMuchTrafficAsAWholeOne) {
+  Scenario s = round_numbers(8);
+  s.training.micro_batch = 2;
+  s.parallelism = {.tensor = 4, .pipeline = 2, .data = 1};
+  s.parallelism.tensor_grid = TensorGrid{.rows = 1, .columns = 2, .depth = 2};
+  const Alone alone(s);
+  const Blocks model = blocks(s);
+  PieceTimes whole(s, model, alone.ranks, alone.timer, true, false),
+      split(s, model, alone.ranks, alone.timer, true, true);
+  const auto& one = whole.at({});
+  const auto& two = split.at({});
+  for (std::size_t kind = 0; kind < one.size(); ++kind) EXPECT_EQ(one[kind].traffic.size(), two[kind].traffic.size());
+}
+
 }  // namespace
 }  // namespace stepcast::schedules
