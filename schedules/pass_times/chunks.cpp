@@ -57,6 +57,12 @@ bool has_traffic(const Blocks& blocks) {
   });
 }
 
+/// GPUs whose slowest a step waits for: all, or those of one data rank where none waits for the others.
+std::uint32_t waited_for(const Scenario& s) {
+  const bool apart = s.data_parallel.consistency == Consistency::asynchronous;
+  return apart ? s.cluster.gpus / s.parallelism.data : s.cluster.gpus;
+}
+
 }  // namespace
 
 KernelCost cost_of(const Scenario& s, const Ranks& ranks, const Block& block) {
@@ -65,7 +71,7 @@ KernelCost cost_of(const Scenario& s, const Ranks& ranks, const Block& block) {
           .precision = s.training.precision,
           .peers = ranks.stages_leave_nodes() ? s.parallelism.tensor - 1 : 0,
           .captured = block.layer && s.software.cuda_graphs == CudaGraphs::layers,
-          .slowest = slowest_of(s.cluster.gpu, s.cluster.gpus)};
+          .slowest = slowest_of(s.cluster.gpu, waited_for(s))};
 }
 
 PieceTimes::PieceTimes(const Scenario& scenario, const Blocks& blocks, const Ranks& ranks,

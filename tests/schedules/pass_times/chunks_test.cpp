@@ -41,5 +41,17 @@ TEST(PieceTimes, ASplitBackwardHasAsMuchTrafficAsAWholeOne) {
   for (std::size_t kind = 0; kind < one.size(); ++kind) EXPECT_EQ(one[kind].traffic.size(), two[kind].traffic.size());
 }
 
+// Of workers of parameter servers that wait for nobody none waits for another's GPU either.
+TEST(PieceTimes, MultipliesWaitForTheGpusThatAStepWaitsFor) {
+  Scenario s = round_numbers(16);
+  s.cluster.gpu.spread = 0.01;
+  s.parallelism = {.tensor = 2, .pipeline = 1, .data = 8};
+  const Alone alone(s);
+  const Block block = blocks(s).kinds.front();
+  EXPECT_EQ(cost_of(s, alone.ranks, block).slowest, slowest_of(s.cluster.gpu, 16));
+  s.data_parallel.consistency = Consistency::asynchronous;
+  EXPECT_EQ(cost_of(s, alone.ranks, block).slowest, slowest_of(s.cluster.gpu, 2));
+}
+
 }  // namespace
 }  // namespace stepcast::schedules
