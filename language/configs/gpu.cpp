@@ -19,6 +19,10 @@ void store_peak(Gpu& gpu, const Value& v) {
 }
 
 template <auto member>
+void store_number(Gpu& gpu, const Value& v) {
+  gpu.*member = v.number;
+}
+template <auto member>
 void store_gemm(Gpu& gpu, const Value& v) {
   gpu.gemm.*member = v.number;
 }
@@ -46,7 +50,7 @@ std::vector<Key<Gpu>> stated_keys() {
       {{"memory.bandwidth", bandwidth_type(), kRequired, "data sheet"},
        [](Gpu& g, const Value& v) { g.memory_bandwidth = v.bandwidth; }},
       {{"memory.efficiency", fraction(), "1", "share of the bandwidth that long streaming kernels reach"},
-       [](Gpu& g, const Value& v) { g.memory_efficiency = v.number; }},
+       store_number<&Gpu::memory_efficiency>},
       {{"memory.ramp", time_type(), "0 ps", "what a kernel bound by memory takes beside its bytes and its launch"},
        [](Gpu& g, const Value& v) { g.memory_ramp = v.time; }},
       {{"peak.fp32", flop_rate_type(), "", "dense peak"}, store_peak<Precision::fp32>},
@@ -88,30 +92,29 @@ std::vector<Key<Gpu>> stated_keys() {
       {{"gemm_simt.aligned_2", fraction(), "1", "as gemm.aligned_2, likewise"}, store_simt<&GemmModel::aligned_2>},
       {{"fp8_share", fraction(), "1",
         "8-bit multiplies: of the shares of their peak that gemm has of 16-bit ones, what they reach"},
-       [](Gpu& g, const Value& v) { g.fp8_share = v.number; }},
+       store_number<&Gpu::fp8_share>},
       {{"fp8_rowwise_share", fraction(), "1",
         "training.scaling rowwise: of the rate of 8-bit multiplies, what those reach that scale by row what they "
         "write"},
-       [](Gpu& g, const Value& v) { g.fp8_rowwise_share = v.number; }},
+       store_number<&Gpu::fp8_rowwise_share>},
       {{"attention.forward", fraction(), "0.5", "fused causal attention, share of peak"},
-       [](Gpu& g, const Value& v) { g.attention_forward = v.number; }},
+       store_number<&Gpu::attention_forward>},
       {{"attention.backward", fraction(), "0.4", "fused causal attention, share of peak"},
-       [](Gpu& g, const Value& v) { g.attention_backward = v.number; }},
+       store_number<&Gpu::attention_backward>},
       {{"attention.flash_2", fraction(), "1", "share of these rates that FlashAttention-2 reaches"},
-       [](Gpu& g, const Value& v) { g.attention_flash_2 = v.number; }},
-      {{"attention.cudnn", fraction(), "1", "likewise cuDNN"},
-       [](Gpu& g, const Value& v) { g.attention_cudnn = v.number; }},
+       store_number<&Gpu::attention_flash_2>},
+      {{"attention.cudnn", fraction(), "1", "likewise cuDNN"}, store_number<&Gpu::attention_cudnn>},
       {{"attention.fp8_share", fraction(), "1", "as fp8_share, of fused attention in 8 bits"},
-       [](Gpu& g, const Value& v) { g.attention_fp8_share = v.number; }},
+       store_number<&Gpu::attention_fp8_share>},
       {{"attention.tile", whole(1, 4096), "128", "query rows that one block of the forward kernel works on"},
        [](Gpu& g, const Value& v) { g.attention_tile = v.whole; }},
       {{"step_share", fraction(), "1",
         "in a running step, of all rates measured alone: clocks fall under the power limit"},
-       [](Gpu& g, const Value& v) { g.step_share = v.number; }},
+       store_number<&Gpu::step_share>},
       {{"spread", number(0, 0.2), "0",
-        "standard deviation of the speed of multiplies among GPUs of the kind, in shares of the mean; a step waits for "
-        "the slowest of its GPUs"},
-       [](Gpu& g, const Value& v) { g.spread = v.number; }},
+        "standard deviation of multiplies' speed among GPUs of the kind, over their mean; a step waits for the "
+        "slowest"},
+       store_number<&Gpu::spread>},
       {{"source", text_type(), "", "where the numbers are from"}, [](Gpu& g, const Value& v) { g.source = v.text; }},
   };
 }
