@@ -94,8 +94,7 @@ std::vector<Key<Gpu>> stated_keys() {
         "8-bit multiplies: of the shares of their peak that gemm has of 16-bit ones, what they reach"},
        store_number<&Gpu::fp8_share>},
       {{"fp8_rowwise_share", fraction(), "1",
-        "training.scaling rowwise: of the rate of 8-bit multiplies, what those reach that scale by row what they "
-        "write"},
+        "training.scaling rowwise: of the rate of 8-bit multiplies, that of those that scale by row what they write"},
        store_number<&Gpu::fp8_rowwise_share>},
       {{"attention.forward", fraction(), "0.5", "fused causal attention, share of peak"},
        store_number<&Gpu::attention_forward>},
