@@ -98,13 +98,11 @@ inline bool data_overlap(const Scenario& s) {
 inline TensorOverlap tensor_overlap(const Scenario& s) {
   return s.software.launch_blocking ? TensorOverlap::none : s.software.tensor_overlap;
 }
-/// PyTorch's micro_pipeline_tp, which runs tensor traffic part by part beside its multiply, or else beside nothing.
-inline bool micro_pipelines(const Scenario& s) {
-  return s.software.micro_pipeline && tensor_overlap(s) == TensorOverlap::all;
-}
-/// Whether tensor traffic of backward runs under the multiplies that make gradients of weights.
+/// Whether tensor traffic of backward runs under the multiplies that make gradients of weights. PyTorch's
+/// micro_pipeline_tp runs it part by part beside its own multiply, or else beside nothing.
 inline bool hides_under_weight_gradients(const Scenario& s) {
-  return tensor_overlap(s) != TensorOverlap::none && !micro_pipelines(s);
+  const TensorOverlap overlap = tensor_overlap(s);
+  return overlap == TensorOverlap::backward || (overlap == TensorOverlap::all && !s.software.micro_pipeline);
 }
 inline bool pipeline_overlap(const Scenario& s) { return !s.software.launch_blocking && s.software.pipeline_overlap; }
 /// Whether gradients are summed, and a rank keeps its share of them, after each micro-batch (the only one included),

@@ -108,13 +108,11 @@ const Table<Software>& software_table() {
            store_flag<&S::gather_inputs_again>},
           {{"batch_first", flag(), "false",
             "sequence parallelism: tensors are batch x sequence x hidden, so what tensor ranks gather of the sequence "
-            "is "
-            "copied behind its all_gather and before its reduce_scatter; false: sequence x batch x hidden"},
+            "is copied behind its all_gather and before its reduce_scatter; false: sequence x batch x hidden"},
            store_flag<&S::batch_first>},
           {{"micro_pipeline", flag(), "false",
             "tensor_overlap: all as PyTorch's asynchronous tensor parallelism: a layer's traffic goes part by part "
-            "beside "
-            "the one multiply that it feeds or follows, and nothing runs under weight-gradient products"},
+            "beside the one multiply that it feeds or follows, and nothing runs under weight-gradient products"},
            store_flag<&S::micro_pipeline>},
           {{"data_overlap", flag(), "true", "data-parallel traffic under backward (ZeRO 3: and forward)"},
            store_flag<&S::data_overlap>},

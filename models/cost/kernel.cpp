@@ -119,10 +119,6 @@ KernelRating rating_of(const KernelCost&, const TensorCollective& kernel) {
       .by_bytes = true};
 }
 
-}  // namespace
-
-namespace {
-
 Time at_share(Time alone, double share) { return share == 1 ? alone : from_seconds(to_seconds(alone) / share); }
 
 }  // namespace

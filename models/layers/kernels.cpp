@@ -59,6 +59,11 @@ double skipped_flops(const Kernel& kernel) {
   return std::visit(count, kernel);
 }
 
+bool gathers_input(const TensorCollective& traffic) {
+  return traffic.operation == collectives::Operation::all_gather && traffic.among == Among::tensor &&
+         traffic.kind != OperatorKind::checkpoint_gather;
+}
+
 SplitBackward split_backward(const Kernels& backward) {
   SplitBackward split;
   for (std::size_t i = 0; i < backward.size(); ++i) {

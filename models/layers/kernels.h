@@ -107,6 +107,8 @@ int launches(const Kernel& kernel);
 /// Whether it is of a layer norm or an RMSNorm, whose kernel has whole rows.
 bool is_norm(const Kernel& kernel);
 bool of_weights(const Kernel& kernel);
+/// Whether tensor ranks gather by it what enters a multiply, of which each has a part.
+bool gathers_input(const TensorCollective& traffic);
 /// Whether it multiplies, which its time is mostly for; else memory traffic is what it takes.
 bool multiplies(const Kernel& kernel);
 /// Floating-point operations of its multiplies, as model_flops() of models/layers/blocks.h counts them.

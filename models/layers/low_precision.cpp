@@ -14,10 +14,9 @@ double elements(std::int64_t rows, std::int64_t columns, const GemmShape& shape)
   return d(rows) * d(columns) * d(shape.batch);
 }
 
-/// Whether it brings what enters a multiply from the other tensor ranks.
-bool gathers_input(const TensorCollective& traffic) {
-  return traffic.operation == collectives::Operation::all_gather && traffic.among == Among::tensor &&
-         traffic.kind != OperatorKind::checkpoint_gather;
+/// Turns a cast of so many numbers from rows into columns, which the gradient of a weight reads.
+Elementwise transpose(double numbers, double width) {
+  return {OperatorKind::cast_transpose, 2 * width * numbers, 1, true};
 }
 
 /// Goes through one pass and writes it anew.
@@ -72,8 +71,7 @@ class Recast {
     gather.bytes = whole_bytes(numbers * width_ * gathered);
     out_.push_back(gather);
     // NVFP4's columns, which are stored as rows, arrive rank by rank and are put in order.
-    if (backward_ && copies_ == 2 && (!block_scales_ || nvfp4_))
-      out_.push_back(Elementwise{OperatorKind::cast_transpose, 2 * width_ * numbers, 1, true});
+    if (backward_ && copies_ == 2 && (!block_scales_ || nvfp4_)) out_.push_back(transpose(numbers, width_));
   }
 
   /// The parts of a gathered tensor have one scale: ranks look for the largest number together, of NVFP4's rows and of
@@ -119,11 +117,8 @@ Kernels turned_inputs(const Kernels& forward, const Scenario& s) {
   if (s.software.gather_inputs_again || s.training.precision != Precision::fp8 || low_precision_copies(s) == 1)
     return out;
   for (const Kernel& op : forward)
-    if (const auto* gather = std::get_if<TensorCollective>(&op); gather != nullptr && gathers_input(*gather)) {
-      const double numbers = static_cast<double>(gather->bytes.value) / kHigh;
-      out.push_back(
-          Elementwise{OperatorKind::cast_transpose, 2 * cast_bytes(s.training.precision) * numbers, 1, true, true});
-    }
+    if (const auto* gather = std::get_if<TensorCollective>(&op); gather != nullptr && gathers_input(*gather))
+      out.push_back(transpose(d(gather->bytes.value) / kHigh, cast_bytes(s.training.precision)));
   return out;
 }
 

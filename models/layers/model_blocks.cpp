@@ -44,7 +44,7 @@ Blocks blocks(const Scenario& scenario) {
       if (block.layer || block.extra_layer) use(block, scenario);
     keep_bf16_layers(out, scenario);
   }
-  for (Block& block : out.kinds) handle_sequence_parts(block, scenario);
+  for (Block& block : out.kinds) add_sequence_parts(block, scenario);
   return out;
 }
 

@@ -16,17 +16,12 @@ constexpr double kWeightByColumns = kWide + kByColumns;
 constexpr double kScaled = kWide + kWide;  ///< a product is read, scaled and written
 constexpr int kColumnKernels = 2;
 
-bool gathers_tokens(const Kernel& op) {
-  const auto* traffic = std::get_if<TensorCollective>(&op);
-  return traffic != nullptr && traffic->among == Among::tensor &&
-         traffic->operation == collectives::Operation::all_gather;
-}
-
 /// What is no linear multiply stays as it is, but that nothing runs beside a gather of tokens: what it brings is cast
 /// before it is multiplied.
 Kernel beside_multiplies(const Kernel& op) {
-  if (!gathers_tokens(op)) return op;
-  TensorCollective gather = std::get<TensorCollective>(op);
+  const auto* traffic = std::get_if<TensorCollective>(&op);
+  if (traffic == nullptr || !gathers_input(*traffic)) return op;
+  TensorCollective gather = *traffic;
   gather.under_next = false;
   gather.parts = 1;
   return gather;

@@ -8,14 +8,13 @@ namespace {
 using collectives::Operation;
 
 bool is_of_sequence(const TensorCollective& traffic) {
-  return traffic.among == Among::tensor && traffic.kind != OperatorKind::checkpoint_gather &&
-         (traffic.operation == Operation::all_gather || traffic.operation == Operation::reduce_scatter);
+  return gathers_input(traffic) || (traffic.among == Among::tensor && traffic.operation == Operation::reduce_scatter);
 }
 
 /// Goes through one pass and writes it anew.
-class Handler {
+class PartsAdded {
  public:
-  Handler(const Scenario& s, bool layer, bool backward)
+  PartsAdded(const Scenario& s, bool layer, bool backward)
       : software_(s.software), ranks_(s.parallelism.tensor), layer_(layer), backward_(backward) {}
 
   Kernels run(const Kernels& pass) {
@@ -68,13 +67,13 @@ class Handler {
 
 }  // namespace
 
-void handle_sequence_parts(Block& block, const Scenario& s) {
+void add_sequence_parts(Block& block, const Scenario& s) {
   if (!(s.software.batch_first || s.software.micro_pipeline) || !s.parallelism.sequence || s.parallelism.tensor == 1)
     return;
   const bool layer = block.layer || block.extra_layer;
-  block.forward = Handler(s, layer, false).run(block.forward);
-  block.recompute = Handler(s, layer, false).run(block.recompute);
-  block.backward = Handler(s, layer, true).run(block.backward);
+  block.forward = PartsAdded(s, layer, false).run(block.forward);
+  block.recompute = PartsAdded(s, layer, false).run(block.recompute);
+  block.backward = PartsAdded(s, layer, true).run(block.backward);
 }
 
 }  // namespace stepcast::schedules

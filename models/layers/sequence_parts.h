@@ -17,6 +17,6 @@ namespace stepcast::schedules {
 /// and sums what all of them sent last. Source: PyTorch 2.6, torch/distributed/_symmetric_memory,
 /// _pipelined_all_gather_and_consume and _fused_matmul_reduce_scatter_impl. Only a layer's traffic goes so, as compiled
 /// layers are what torch/_inductor/fx_passes/micro_pipeline_tp.py sees.
-void handle_sequence_parts(Block& block, const Scenario& scenario);
+void add_sequence_parts(Block& block, const Scenario& scenario);
 
 }  // namespace stepcast::schedules

@@ -21,6 +21,8 @@ DataGroups::DataGroups(const Ranks& ranks, const Scenario& s, Coordinate c, std:
   own_replicas = size;
 }
 
+Held held_of(const Block& block) { return {block.parameters, block.expert_parameters}; }
+
 Held all_held(const Blocks& blocks, std::span<const BlockRange> chunks) {
   return {parameters(blocks, chunks), expert_parameters(blocks, chunks)};
 }
@@ -38,9 +40,11 @@ double sharded(const Scenario& s, Held held, std::uint32_t copies) {
          (held.experts > 0 ? held.experts / (expert_copies(s.parallelism) * copies) : 0);
 }
 
-double updated(const Scenario& s, Held held, std::uint32_t copies) {
-  return s.data_parallel.zero >= 1 ? sharded(s, held, copies) : held.all;
+double sharded_from(int zero, const Scenario& s, Held held, std::uint32_t copies) {
+  return s.data_parallel.zero >= zero ? sharded(s, held, copies) : held.all;
 }
+
+double updated(const Scenario& s, Held held, std::uint32_t copies) { return sharded_from(1, s, held, copies); }
 
 std::string_view algorithm(DataParallelMode mode) {
   switch (mode) {

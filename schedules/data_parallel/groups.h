@@ -21,7 +21,8 @@ struct Held {
   friend Held operator+(Held a, Held b) { return {a.all + b.all, a.experts + b.experts}; }
 };
 
-/// Those of some chunks, and those of them that are trained.
+/// Those of a block, of some chunks, and those of them that are trained.
+Held held_of(const Block& block);
 Held all_held(const Blocks& blocks, std::span<const BlockRange> chunks);
 Held trained_held(const Blocks& blocks, std::span<const BlockRange> chunks);
 
@@ -43,6 +44,9 @@ struct DataGroups {
 
 /// What is left for one rank of parameters that ZeRO spreads over all ranks that hold them; `copies`: stages that do.
 double sharded(const Scenario& scenario, Held held, std::uint32_t copies);
+
+/// Likewise where ZeRO spreads them from the stage `zero` on; before it, all of them.
+double sharded_from(int zero, const Scenario& scenario, Held held, std::uint32_t copies);
 
 /// Parameters that one rank updates of those it holds; likewise.
 double updated(const Scenario& scenario, Held held, std::uint32_t copies);

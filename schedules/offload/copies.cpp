@@ -13,13 +13,8 @@ namespace {
 
 double d(std::int64_t n) { return static_cast<double>(n); }
 
-/// What this rank has of a block's parameters, or of their gradients, where ZeRO shares them from some stage on: its
-/// shard. Where two copies of the model share one state, neither is shared so.
-double own_part(const Scenario& s, const Block& block, int from_zero) {
-  if (s.data_parallel.zero < from_zero) return block.parameters;
-  return sharded(s, {block.parameters, block.expert_parameters}, 1);
-}
-double own_parameters(const Scenario& s, const Block& block) { return own_part(s, block, 3); }
+/// What this rank has of a block's parameters where they lie: its shard with ZeRO 3.
+double own_parameters(const Scenario& s, const Block& block) { return sharded_from(3, s, held_of(block), 1); }
 
 HostTraffic from_host(double bytes, Tier tier) { return {topology::ToHost::no, bytes, tier}; }
 HostTraffic to_host(double bytes, Tier tier) { return {topology::ToHost::yes, bytes, tier}; }
@@ -159,7 +154,7 @@ PassTime backward_with_copies(const Scenario& s, const Block& block, const PassT
   if (block.frozen) return alone;
   const double element = d(element_bytes(s.training.precision)), parameters = own_parameters(s, block) * element;
   // With ZeRO 2 and 3 a rank's share of the gradients leaves after every micro-batch, else after the last (the update).
-  const double gradients = s.data_parallel.zero >= 2 ? own_part(s, block, 2) * element : 0;
+  const double gradients = s.data_parallel.zero >= 2 ? sharded(s, held_of(block), 1) * element : 0;
   return with_copies(s, alone,
                      one_way({from_host(parameters, s.offload.parameters),
                               from_host(block.saved * offloaded_activations(s), s.offload.activations)}),

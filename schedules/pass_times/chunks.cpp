@@ -65,13 +65,18 @@ std::uint32_t waited_for(const Scenario& s) {
 
 }  // namespace
 
-KernelCost cost_of(const Scenario& s, const Ranks& ranks, const Block& block) {
+KernelCost cost_of(const Scenario& s) {
   return {.gpu = s.cluster.gpu,
           .software = s.software,
           .precision = s.training.precision,
-          .peers = ranks.stages_leave_nodes() ? s.parallelism.tensor - 1 : 0,
-          .captured = block.layer && s.software.cuda_graphs == CudaGraphs::layers,
           .slowest = slowest_of(s.cluster.gpu, waited_for(s))};
+}
+
+KernelCost cost_of(const Scenario& s, const Ranks& ranks, const Block& block) {
+  KernelCost cost = cost_of(s);
+  cost.peers = ranks.stages_leave_nodes() ? s.parallelism.tensor - 1 : 0;
+  cost.captured = block.layer && s.software.cuda_graphs == CudaGraphs::layers;
+  return cost;
 }
 
 PieceTimes::PieceTimes(const Scenario& scenario, const Blocks& blocks, const Ranks& ranks,

@@ -15,6 +15,9 @@
 
 namespace stepcast::schedules {
 
+/// What kernels are timed by on the scenario's GPUs, their hosts left aside.
+KernelCost cost_of(const Scenario& scenario);
+
 /// What the kernels of a block are timed by. `ranks`: the scenario's.
 KernelCost cost_of(const Scenario& scenario, const Ranks& ranks, const Block& block);
 

@@ -1,6 +1,7 @@
 #include "schedules/plan/memory.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <utility>
 #include <variant>
@@ -55,21 +56,11 @@ ChunkActivations chunk_activations(const Blocks& blocks, const BlockRange& chunk
   return out;
 }
 
-/// The largest value of some member over the blocks of a stage.
-double largest(const Blocks& blocks, std::span<const BlockRange> chunks, double Block::*member) {
+/// The largest value of a member, or of what a function makes of one, over the blocks of a stage.
+template <class Of>
+double largest(const Blocks& blocks, std::span<const BlockRange> chunks, const Of& of) {
   double most = 0;
-  for (const std::uint32_t place : places(chunks)) most = std::max(most, blocks.at(place).*member);
-  return most;
-}
-
-/// The most that this rank has of one block's parameters where they lie: with ZeRO 3 its shard.
-double largest_own(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks) {
-  if (s.data_parallel.zero < 3) return largest(blocks, chunks, &Block::parameters);
-  double most = 0;
-  for (const std::uint32_t place : places(chunks)) {
-    const Block& block = blocks.at(place);
-    most = std::max(most, sharded(s, {block.parameters, block.expert_parameters}, 1));
-  }
+  for (const std::uint32_t place : places(chunks)) most = std::max(most, std::invoke(of, blocks.at(place)));
   return most;
 }
 
@@ -175,8 +166,9 @@ void offload(const Scenario& s, const Blocks& blocks, std::span<const BlockRange
     there.*kind += from;
     from = stays;
   };
+  const auto own = [&](const Block& block) { return sharded_from(3, s, held_of(block), 1); };
   const Bytes two_blocks = bytes(2 * largest(blocks, chunks, &Block::parameters) * e);
-  const Bytes two_parts = bytes(2 * largest_own(s, blocks, chunks) * e);
+  const Bytes two_parts = bytes(2 * largest(blocks, chunks, own) * e);
   move(s.offload.parameters, &Offloaded::parameters, use.parameters, std::min(use.parameters, two_parts));
   move(s.offload.activations, &Offloaded::activations, activations_leaving, {});
   move(s.offload.optimizer, &Offloaded::optimizer, use.optimizer, {});
@@ -197,7 +189,7 @@ StageContents stage_contents(const Scenario& s, const Blocks& blocks, std::span<
   const double e = d(element_bytes(s.training.precision)), g = d(element_bytes(s.software.main_gradient_precision));
   const int zero = s.data_parallel.zero;
   const auto kept = [&](Held parameters, int from_zero) {
-    return zero >= from_zero ? sharded(s, parameters, copies(shape)) : parameters.all;
+    return sharded_from(from_zero, s, parameters, copies(shape));
   };
   StageContents contents;
   MemoryUse& use = contents.still;

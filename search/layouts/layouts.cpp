@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "models/cost/kernel.h"
 #include "models/layers/model_blocks.h"
+#include "schedules/pass_times/chunks.h"
 #include "search/layouts/nearest_scenario.h"
 #include "search/layouts/stages.h"
 #include "search/layouts/unsplit.h"
@@ -19,10 +19,7 @@ namespace {
 
 /// What a block's kernels take on one device.
 Time kernels_time(const Scenario& s, const Block& block) {
-  const KernelCost cost{.gpu = s.cluster.gpu,
-                        .software = s.software,
-                        .precision = s.training.precision,
-                        .slowest = slowest_of(s.cluster.gpu, s.cluster.gpus)};
+  const KernelCost cost = cost_of(s);
   Time all{};
   for (const Kernels* pass : {&block.forward, &block.backward})
     for (const Kernel& kernel : *pass) all += cost.time(kernel);

@@ -4,10 +4,10 @@
 #include <optional>
 #include <span>
 
-#include "models/cost/kernel.h"
 #include "models/cost/optimizer.h"
 #include "models/cost/pass.h"
 #include "models/layers/block_of.h"
+#include "schedules/pass_times/chunks.h"
 #include "schedules/plan/memory.h"
 #include "search/layouts/split_kernel.h"
 #include "sim/whole_bytes.h"
@@ -100,10 +100,7 @@ class UnitCost {
         message_(context.message),
         unit_(unit),
         mesh_(mesh),
-        cost_{.gpu = s_.cluster.gpu,
-              .software = s_.software,
-              .precision = s_.training.precision,
-              .slowest = slowest_of(s_.cluster.gpu, s_.cluster.gpus)} {}
+        cost_(cost_of(s_)) {}
 
   std::vector<UnitLayout> all() const {
     std::vector<UnitLayout> layouts;

@@ -235,8 +235,7 @@ TEST(Validate, ThePageOfAccuracyHasWhatTheCommandSays) {
   if (stepcast::test::kSanitized) GTEST_SKIP() << "scripts/test.sh runs every published table with sanitizers";
   std::string tables =
       "| table | rows | mean absolute error | target | median | rank correlation | left out | without multipliers | "
-      "null "
-      "model |\n|---|---|---|---|---|---|---|---|---|\n";
+      "null model |\n|---|---|---|---|---|---|---|---|---|\n";
   const Outcome bare = run_program(
       "validate scenarios/published --set software.compute_share=1 --set cluster.node.gpu.step_share=1 --format json");
   ASSERT_EQ(bare.status, 0) << bare.err;

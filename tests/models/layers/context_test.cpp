@@ -6,6 +6,7 @@
 
 #include "models/layers/attention.h"
 #include "models/layers/stack_sizes.h"
+#include "tests/models/layers/pass_bytes.h"
 #include "tests/schedules/saved.h"
 #include "tests/schedules/scenarios.h"
 
@@ -92,13 +93,6 @@ TEST(Context, RingPassesKeysUnderAttentionButTheLastGradients) {
   }
 }
 
-double touched(const Kernels& operators, OperatorKind kind) {
-  double bytes = 0;
-  for (const Kernel& op : operators)
-    if (const auto* touch = std::get_if<Elementwise>(&op); touch && touch->kind == kind) bytes += touch->bytes;
-  return bytes;
-}
-
 TEST(Context, StepsGatherOnceUnderTheFirstAndPassGradientsOnInFp32) {
   Scenario s = with_context(4, ContextMethod::all_gather);
   const double whole = attention_flops(attention_of(s).forward);
@@ -127,14 +121,15 @@ TEST(Context, StepsGatherOnceUnderTheFirstAndPassGradientsOnInFp32) {
 
 TEST(Context, StepsAreJoinedByKernelsOfTheirOwnWhichInductorFuses) {
   Scenario s = with_context(2, ContextMethod::all_gather);
-  EXPECT_EQ(touched(attention_of(s).forward, OperatorKind::fused_attention), 0);
+  EXPECT_EQ(touched_bytes(attention_of(s).forward, OperatorKind::fused_attention), 0);
   s.software.context_in_steps = true;
   s.software.elementwise_by = KernelMaker::inductor;
   const double results = 4096 * 16 * 128;
   // To fp32, one join (all: read fp32 and bf16, write fp32; or half, with the copy of the rest), and back.
-  EXPECT_DOUBLE_EQ(touched(attention_of(s).forward, OperatorKind::fused_attention), results * (6 + (10 + 9) / 2. + 6));
+  EXPECT_DOUBLE_EQ(touched_bytes(attention_of(s).forward, OperatorKind::fused_attention),
+                   results * (6 + (10 + 9) / 2. + 6));
   s.software.elementwise_by = KernelMaker::pytorch;
-  EXPECT_GT(touched(attention_of(s).forward, OperatorKind::fused_attention), results * 30);
+  EXPECT_GT(touched_bytes(attention_of(s).forward, OperatorKind::fused_attention), results * 30);
 }
 
 TEST(Context, KeysAndValuesThatAreCopiedForEveryQueryHeadMoveAsMany) {
@@ -143,8 +138,8 @@ TEST(Context, KeysAndValuesThatAreCopiedForEveryQueryHeadMoveAsMany) {
   const Passes passes = attention_of(s);
   const std::int64_t copies = 2048 * 32 * 128, once = copies / 2;  // 16 heads of queries, 8 of keys and values
   EXPECT_EQ(bytes_of(passes.forward, Among::context, Operation::all_gather), 4 * copies * 2);
-  EXPECT_DOUBLE_EQ(touched(passes.forward, OperatorKind::key_value_copies), (once + copies) * 2.);
-  EXPECT_DOUBLE_EQ(touched(passes.backward, OperatorKind::key_value_copies), (once + copies) * 2.);
+  EXPECT_DOUBLE_EQ(touched_bytes(passes.forward, OperatorKind::key_value_copies), (once + copies) * 2.);
+  EXPECT_DOUBLE_EQ(touched_bytes(passes.backward, OperatorKind::key_value_copies), (once + copies) * 2.);
 }
 
 TEST(Context, SharesActivations) {

@@ -7,36 +7,15 @@
 #include "models/layers/model_blocks.h"
 #include "models/layers/stack_sizes.h"
 #include "tests/models/layers/first_layer.h"
+#include "tests/models/layers/pass_bytes.h"
+#include "tests/models/layers/shared_sequence.h"
 #include "tests/schedules/scenarios.h"
 
 namespace stepcast::schedules {
 namespace {
 
-using collectives::Operation;
-
-constexpr std::int64_t kElement = 2, kWhole = kElement * 2 * 1024 * 2048;  // bytes of what enters a multiply
+constexpr double kElement = 2, kWhole = kElement * 2 * 1024 * 2048;  // bytes of what enters a multiply
 constexpr std::uint32_t kTensor = 4;
-
-/// On 4 tensor ranks that share the sequence out between the multiplies, fused attention.
-Scenario shared_sequence() {
-  Scenario s = round_numbers(kTensor);
-  s.model = {"llama", Family::llama, 4, 2048, 16, 16, 8192, 51200, ""};
-  s.training = {.global_batch = 4, .micro_batch = 2, .sequence = 1024, .precision = Precision::bf16};
-  s.training.attention = Attention::flash;
-  s.parallelism.tensor = kTensor;
-  s.parallelism.sequence = true;
-  return s;
-}
-
-/// Bytes that a pass gathers from the other tensor ranks, with its own.
-std::int64_t gathered(const Kernels& pass) {
-  std::int64_t bytes = 0;
-  for (const Kernel& op : pass)
-    if (const auto* traffic = std::get_if<TensorCollective>(&op);
-        traffic != nullptr && traffic->operation == Operation::all_gather)
-      bytes += traffic->bytes.value;
-  return bytes;
-}
 
 // Both halves of a layer gather their input. Kept, each takes three more parts of four; backward gathers the gradients
 // of both halves' outputs alone.
@@ -45,10 +24,10 @@ TEST(KeptInputs, WhatWasGatheredIsKeptOrGatheredAgain) {
   const Block again = first_layer(s);
   s.software.gather_inputs_again = false;
   const Block kept = first_layer(s);
-  EXPECT_EQ(gathered(again.forward), 2 * kWhole);
-  EXPECT_EQ(gathered(kept.forward), 2 * kWhole);
-  EXPECT_EQ(gathered(again.backward), 4 * kWhole);
-  EXPECT_EQ(gathered(kept.backward), 2 * kWhole);
+  EXPECT_EQ(gathered_bytes(again.forward), 2 * kWhole);
+  EXPECT_EQ(gathered_bytes(kept.forward), 2 * kWhole);
+  EXPECT_EQ(gathered_bytes(again.backward), 4 * kWhole);
+  EXPECT_EQ(gathered_bytes(kept.backward), 2 * kWhole);
   EXPECT_EQ(kept.saved - again.saved, 2.0 * kWhole * (kTensor - 1) / kTensor);
 }
 
@@ -57,7 +36,7 @@ TEST(KeptInputs, TheHeadsInputLikewise) {
   const auto head = [&] { return blocks(s).kinds.back(); };
   const Block again = head();
   s.software.gather_inputs_again = false;
-  EXPECT_EQ(gathered(again.backward) - gathered(head().backward), kWhole);
+  EXPECT_EQ(gathered_bytes(again.backward) - gathered_bytes(head().backward), kWhole);
   EXPECT_EQ(head().saved_by_loss - again.saved_by_loss, 1.0 * kWhole * (kTensor - 1) / kTensor);
 }
 
@@ -76,7 +55,7 @@ TEST(KeptInputs, WholeInputsAreNotGathered) {
   const Block whole = first_layer(s);
   s.software.gather_inputs_again = false;
   EXPECT_EQ(first_layer(s).saved, whole.saved);
-  EXPECT_EQ(gathered(first_layer(s).backward), 0);
+  EXPECT_EQ(gathered_bytes(first_layer(s).backward), 0);
 }
 
 // Megatron-Core's fused loss casts the logits and keeps what becomes of them; others keep the logits as they are.

@@ -10,6 +10,7 @@
 #include "schedules/checks/check.h"
 #include "schedules/forecast.h"
 #include "tests/models/layers/first_layer.h"
+#include "tests/models/layers/pass_bytes.h"
 #include "tests/models/models.h"
 #include "tests/schedules/scenarios.h"
 
@@ -32,23 +33,6 @@ Scenario small_in(Precision precision, std::uint32_t capability = 90, std::uint3
   s.training.attention = Attention::flash;
   s.software.biases = s.software.dropout = false;
   return s;
-}
-
-double bytes_of(const Kernels& pass, OperatorKind kind) {
-  double sum = 0;
-  for (const Kernel& op : pass)
-    if (const auto* kernel = std::get_if<Elementwise>(&op); kernel != nullptr && kernel->kind == kind)
-      sum += kernel->bytes;
-  return sum;
-}
-
-double gathered(const Kernels& pass) {
-  double sum = 0;
-  for (const Kernel& op : pass)
-    if (const auto* c = std::get_if<TensorCollective>(&op);
-        c != nullptr && c->operation == collectives::Operation::all_gather)
-      sum += static_cast<double>(c->bytes.value);
-  return sum;
 }
 
 /// How often tensor ranks look for a largest number together.
@@ -94,27 +78,27 @@ TEST(LowPrecision, ExpertsHaveThemTheirRouterDoesNot) {
 TEST(LowPrecision, HopperCastsWhatEntersAMultiplyTwice) {
   const Block hopper = first_layer(small_in(Precision::fp8, 90)),
               blackwell = first_layer(small_in(Precision::fp8, 100));
-  EXPECT_EQ(bytes_of(hopper.forward, OperatorKind::cast), 7 * kTokens * kHidden * (2 + 2));
-  EXPECT_EQ(bytes_of(hopper.backward, OperatorKind::cast), 9 * kTokens * kHidden * (2 + 2));
-  EXPECT_EQ(bytes_of(blackwell.forward, OperatorKind::cast), 7 * kTokens * kHidden * (2 + 1));
-  EXPECT_EQ(bytes_of(blackwell.backward, OperatorKind::cast), 9 * kTokens * kHidden * (2 + 1));
-  EXPECT_EQ(bytes_of(hopper.forward, OperatorKind::weight_cast), 12 * kHidden * kHidden * (2 + 2));
+  EXPECT_EQ(touched_bytes(hopper.forward, OperatorKind::cast), 7 * kTokens * kHidden * (2 + 2));
+  EXPECT_EQ(touched_bytes(hopper.backward, OperatorKind::cast), 9 * kTokens * kHidden * (2 + 2));
+  EXPECT_EQ(touched_bytes(blackwell.forward, OperatorKind::cast), 7 * kTokens * kHidden * (2 + 1));
+  EXPECT_EQ(touched_bytes(blackwell.backward, OperatorKind::cast), 9 * kTokens * kHidden * (2 + 1));
+  EXPECT_EQ(touched_bytes(hopper.forward, OperatorKind::weight_cast), 12 * kHidden * kHidden * (2 + 2));
 }
 
 TEST(LowPrecision, OneScaleForEach32NumbersTakesBothCopiesOnAnyGpu) {
   const Block blocks_of_32 = first_layer(small_in(Precision::mxfp8, 100));
-  EXPECT_EQ(bytes_of(blocks_of_32.forward, OperatorKind::cast), 7 * kTokens * kHidden * (2 + 2));
+  EXPECT_EQ(touched_bytes(blocks_of_32.forward, OperatorKind::cast), 7 * kTokens * kHidden * (2 + 2));
 }
 
 TEST(LowPrecision, Nvfp4ReadsATensorForItsLargestNumberAndForBothCasts) {
   Scenario s = small_in(Precision::nvfp4, 100);
-  const double norm = bytes_of(first_layer(s).forward, OperatorKind::layer_norm);
+  const double norm = touched_bytes(first_layer(s).forward, OperatorKind::layer_norm);
   s.software.fused_quantization = true;  // of no use: the columns' largest number is known after their transform
   const Block layer = first_layer(s);
-  EXPECT_EQ(bytes_of(layer.forward, OperatorKind::cast), 7 * kTokens * kHidden * (2 + 2 + 2 * kNvfp4));
-  EXPECT_EQ(bytes_of(layer.backward, OperatorKind::cast), 9 * kTokens * kHidden * (2 + 2 + 2 * kNvfp4));
-  EXPECT_EQ(bytes_of(layer.forward, OperatorKind::weight_cast), 12 * kHidden * kHidden * (2 + 2 + 2 * kNvfp4));
-  EXPECT_EQ(bytes_of(layer.forward, OperatorKind::layer_norm), norm);
+  EXPECT_EQ(touched_bytes(layer.forward, OperatorKind::cast), 7 * kTokens * kHidden * (2 + 2 + 2 * kNvfp4));
+  EXPECT_EQ(touched_bytes(layer.backward, OperatorKind::cast), 9 * kTokens * kHidden * (2 + 2 + 2 * kNvfp4));
+  EXPECT_EQ(touched_bytes(layer.forward, OperatorKind::weight_cast), 12 * kHidden * kHidden * (2 + 2 + 2 * kNvfp4));
+  EXPECT_EQ(touched_bytes(layer.forward, OperatorKind::layer_norm), norm);
   for (const Kernel& op : layer.forward)
     if (const auto* gemm = std::get_if<Gemm>(&op)) {
       EXPECT_EQ(gemm->shape.input_bytes, kNvfp4) << name(gemm->kind);
@@ -124,24 +108,24 @@ TEST(LowPrecision, Nvfp4ReadsATensorForItsLargestNumberAndForBothCasts) {
 TEST(LowPrecision, WeightsAreCastOnceAStep) {
   Scenario s = small_in(Precision::fp8);
   s.training.global_batch = 8;
-  EXPECT_EQ(bytes_of(first_layer(s).forward, OperatorKind::weight_cast), 12 * kHidden * kHidden * (2 + 2) / 8);
+  EXPECT_EQ(touched_bytes(first_layer(s).forward, OperatorKind::weight_cast), 12 * kHidden * kHidden * (2 + 2) / 8);
   s.training.eight_bit_parameters = true;
-  EXPECT_EQ(bytes_of(first_layer(s).forward, OperatorKind::weight_cast), 0);
+  EXPECT_EQ(touched_bytes(first_layer(s).forward, OperatorKind::weight_cast), 0);
 }
 
 TEST(LowPrecision, AScaleOfTheTensorAtHandReadsItFirst) {
   Scenario s = small_in(Precision::fp8);
   s.training.scaling = Scaling::current;
-  EXPECT_EQ(bytes_of(first_layer(s).forward, OperatorKind::cast), 7 * kTokens * kHidden * (2 + 2 + 2));
+  EXPECT_EQ(touched_bytes(first_layer(s).forward, OperatorKind::cast), 7 * kTokens * kHidden * (2 + 2 + 2));
 }
 
 TEST(LowPrecision, AFusedNormCastsItself) {
   Scenario s = small_in(Precision::fp8, 100);
-  const double norm = bytes_of(first_layer(s).forward, OperatorKind::layer_norm);
+  const double norm = touched_bytes(first_layer(s).forward, OperatorKind::layer_norm);
   s.software.fused_quantization = true;
   const Block fused = first_layer(s);
-  EXPECT_EQ(bytes_of(fused.forward, OperatorKind::cast), 5 * kTokens * kHidden * (2 + 1));
-  EXPECT_EQ(bytes_of(fused.forward, OperatorKind::layer_norm),
+  EXPECT_EQ(touched_bytes(fused.forward, OperatorKind::cast), 5 * kTokens * kHidden * (2 + 1));
+  EXPECT_EQ(touched_bytes(fused.forward, OperatorKind::layer_norm),
             norm - 2 * kTokens * kHidden);  // two norms write one byte less
 }
 
@@ -149,22 +133,24 @@ TEST(LowPrecision, SequenceParallelRanksGatherThem) {
   const Block plain = first_layer(small_in(Precision::bf16, 100, 4));
   for (const std::uint32_t capability : {90u, 100u}) {
     const Block low = first_layer(small_in(Precision::fp8, capability, 4));
-    EXPECT_EQ(2 * gathered(low.forward), gathered(plain.forward));
-    EXPECT_EQ(2 * gathered(low.backward), gathered(plain.backward));
+    EXPECT_EQ(2 * gathered_bytes(low.forward), gathered_bytes(plain.forward));
+    EXPECT_EQ(2 * gathered_bytes(low.backward), gathered_bytes(plain.backward));
     // Hopper turns rows into columns: two inputs and two gradients of outputs.
-    EXPECT_EQ(bytes_of(low.backward, OperatorKind::cast_transpose), capability == 90 ? 4 * 2 * kTokens * kHidden : 0);
+    EXPECT_EQ(touched_bytes(low.backward, OperatorKind::cast_transpose),
+              capability == 90 ? 4 * 2 * kTokens * kHidden : 0);
   }
   // Rows and columns of the gradients of outputs; columns of the inputs.
-  EXPECT_EQ(gathered(first_layer(small_in(Precision::mxfp8, 100, 4)).backward), gathered(plain.backward) * 3 / 4);
+  EXPECT_EQ(gathered_bytes(first_layer(small_in(Precision::mxfp8, 100, 4)).backward),
+            gathered_bytes(plain.backward) * 3 / 4);
 }
 
 TEST(LowPrecision, Nvfp4RanksAgreeOnAScaleAndGatherRowsAndColumns) {
   const Block plain = first_layer(small_in(Precision::bf16, 100, 4)),
               low = first_layer(small_in(Precision::nvfp4, 100, 4));
-  EXPECT_EQ(gathered(low.forward), gathered(plain.forward) * kNvfp4 / 2);
+  EXPECT_EQ(gathered_bytes(low.forward), gathered_bytes(plain.forward) * kNvfp4 / 2);
   // Columns of two inputs, rows and columns of two gradients of outputs.
-  EXPECT_EQ(gathered(low.backward), gathered(plain.backward) * kNvfp4 / 2 * (1 + 1 + 2 + 2) / 4);
-  EXPECT_EQ(bytes_of(low.backward, OperatorKind::cast_transpose), 4 * 2 * kNvfp4 * kTokens * kHidden);
+  EXPECT_EQ(gathered_bytes(low.backward), gathered_bytes(plain.backward) * kNvfp4 / 2 * (1 + 1 + 2 + 2) / 4);
+  EXPECT_EQ(touched_bytes(low.backward, OperatorKind::cast_transpose), 4 * 2 * kNvfp4 * kTokens * kHidden);
   EXPECT_EQ(agreements(low.forward, Bytes{8}), 2);  // what is gathered forward is cast once
   EXPECT_EQ(agreements(low.backward, Bytes{8}), 2);
   EXPECT_EQ(agreements(first_layer(small_in(Precision::mxfp8, 100, 4)).forward, Bytes{8}), 0);
@@ -182,10 +168,10 @@ TEST(LowPrecision, RanksAgreeOnTheScaleOfTheTensorAtHand) {
 TEST(LowPrecision, KeptInputsAreTurnedIntoColumnsInBackward) {
   Scenario s = small_in(Precision::fp8, 90, 4);
   s.software.gather_inputs_again = false;
-  EXPECT_EQ(bytes_of(first_layer(s).backward, OperatorKind::cast_transpose), 4 * 2 * kTokens * kHidden);
-  EXPECT_EQ(bytes_of(first_layer(s).forward, OperatorKind::cast_transpose), 0);
+  EXPECT_EQ(touched_bytes(first_layer(s).backward, OperatorKind::cast_transpose), 4 * 2 * kTokens * kHidden);
+  EXPECT_EQ(touched_bytes(first_layer(s).forward, OperatorKind::cast_transpose), 0);
   s.cluster.gpu.compute_capability = 100;
-  EXPECT_EQ(bytes_of(first_layer(s).backward, OperatorKind::cast_transpose), 0);
+  EXPECT_EQ(touched_bytes(first_layer(s).backward, OperatorKind::cast_transpose), 0);
 }
 
 TEST(LowPrecision, WhatAMultiplyKeepsIsHalfTheBytes) {

@@ -6,6 +6,7 @@
 
 #include "models/layers/model_blocks.h"
 #include "schedules/checks/check.h"
+#include "tests/models/layers/pass_bytes.h"
 #include "tests/models/models.h"
 #include "tests/schedules/scenarios.h"
 
@@ -73,14 +74,8 @@ TEST(MultiToken, RanksThatShareTheSequenceGatherTheGradientsBeforeTheProjection)
   Scenario s = predicting(1, {"", Family::llama, 4, 2048, 32, 8, 8192, 51200, ""});
   s.parallelism.tensor = 4;
   const auto gathered = [&] {
-    std::int64_t bytes = 0;
-    for (const Block& block : blocks(s).kinds)
-      if (block.name == "multi-token input")
-        for (const Kernel& op : block.backward)
-          if (const auto* traffic = std::get_if<TensorCollective>(&op);
-              traffic != nullptr && traffic->operation == collectives::Operation::all_gather)
-            bytes += traffic->bytes.value;
-    return bytes;
+    const Blocks all = blocks(s);
+    return gathered_bytes(std::ranges::find(all.kinds, "multi-token input", &Block::name)->backward);
   };
   EXPECT_EQ(gathered(), 0);
   s.parallelism.sequence = true;

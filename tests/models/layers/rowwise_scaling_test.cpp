@@ -9,6 +9,7 @@
 #include "schedules/checks/check.h"
 #include "schedules/forecast.h"
 #include "tests/models/layers/first_layer.h"
+#include "tests/models/layers/pass_bytes.h"
 #include "tests/schedules/scenarios.h"
 
 namespace stepcast::schedules {
@@ -36,14 +37,6 @@ Scenario in_bf16(std::uint32_t tensor = 1) {
   return s;
 }
 
-double moved(const Kernels& pass, OperatorKind kind) {
-  double sum = 0;
-  for (const Kernel& op : pass)
-    if (const auto* kernel = std::get_if<Elementwise>(&op); kernel != nullptr && kernel->kind == kind)
-      sum += kernel->bytes;
-  return sum;
-}
-
 std::vector<TensorCollective> traffic(const Kernels& pass) {
   std::vector<TensorCollective> all;
   for (const Kernel& op : pass)
@@ -60,15 +53,17 @@ TEST(RowwiseScaling, OneLinearLayerMovesWhatTorchaoCounts) {
   layer.backward = {Gemm{.shape = {kTokens, kIn, kOut}, .linear = true},
                     Gemm{.shape = {kOut, kIn, kTokens}, .of_weights = true, .linear = true}};
   use_rowwise_scaling(layer, in_rows());
-  const auto both = [&](OperatorKind kind) { return moved(layer.forward, kind) + moved(layer.backward, kind); };
+  const auto both = [&](OperatorKind kind) {
+    return touched_bytes(layer.forward, kind) + touched_bytes(layer.backward, kind);
+  };
   EXPECT_EQ(both(OperatorKind::cast) + both(OperatorKind::cast_transpose), 8 * kTokens * (kIn + kOut));
   EXPECT_EQ(both(OperatorKind::weight_cast), 10 * kIn * kOut);
   EXPECT_EQ(both(OperatorKind::product_scale), 4 * (kTokens * kIn + kIn * kOut));
   // What only the weight's gradient needs may be put off with it: both casts by columns, and its own scales.
   const SplitBackward split = split_backward(layer.backward);
-  EXPECT_EQ(moved(split.weights, OperatorKind::cast_transpose), 5 * kTokens * (kIn + kOut));
-  EXPECT_EQ(moved(split.weights, OperatorKind::product_scale), 4 * kIn * kOut);
-  EXPECT_EQ(moved(split.inputs, OperatorKind::cast), 3 * kTokens * kOut);
+  EXPECT_EQ(touched_bytes(split.weights, OperatorKind::cast_transpose), 5 * kTokens * (kIn + kOut));
+  EXPECT_EQ(touched_bytes(split.weights, OperatorKind::product_scale), 4 * kIn * kOut);
+  EXPECT_EQ(touched_bytes(split.inputs, OperatorKind::cast), 3 * kTokens * kOut);
 }
 
 TEST(RowwiseScaling, RanksGatherBf16AndCastAllOfIt) {
@@ -80,8 +75,8 @@ TEST(RowwiseScaling, RanksGatherBf16AndCastAllOfIt) {
   }
   // Inputs of the four multiplies are h, h, h and 4h wide, of which the first and third were gathered.
   const double h = 2048.0 * 1024;
-  EXPECT_EQ(moved(alone.forward, OperatorKind::cast), 3 * 7 * h);
-  EXPECT_EQ(moved(rows.forward, OperatorKind::cast), 3 * (2 + 5 / 4.0) * h);
+  EXPECT_EQ(touched_bytes(alone.forward, OperatorKind::cast), 3 * 7 * h);
+  EXPECT_EQ(touched_bytes(rows.forward, OperatorKind::cast), 3 * (2 + 5 / 4.0) * h);
 }
 
 TEST(RowwiseScaling, NoGatherRunsBesideTheMultiplyBehindItsCast) {
@@ -105,8 +100,9 @@ TEST(RowwiseScaling, ANormCastsItsRowsItself) {
   s.software.fused_quantization = true;
   const Block fused = first_layer(s);
   const double h = 2048.0 * 1024;
-  EXPECT_EQ(moved(fused.forward, OperatorKind::cast), 3 * 5 * h);
-  EXPECT_EQ(moved(fused.forward, OperatorKind::layer_norm), moved(plain.forward, OperatorKind::layer_norm) + 2 * h);
+  EXPECT_EQ(touched_bytes(fused.forward, OperatorKind::cast), 3 * 5 * h);
+  EXPECT_EQ(touched_bytes(fused.forward, OperatorKind::layer_norm),
+            touched_bytes(plain.forward, OperatorKind::layer_norm) + 2 * h);
 }
 
 TEST(RowwiseScaling, KeepsWhatBf16Keeps) {
@@ -118,9 +114,9 @@ TEST(RowwiseScaling, KeepsWhatBf16Keeps) {
 
 TEST(RowwiseScaling, WeightsAreCastInEachPass) {
   Scenario s = in_rows();
-  const double once = moved(first_layer(s).forward, OperatorKind::weight_cast);
+  const double once = touched_bytes(first_layer(s).forward, OperatorKind::weight_cast);
   s.training.global_batch = 8;
-  EXPECT_EQ(moved(first_layer(s).forward, OperatorKind::weight_cast), once);
+  EXPECT_EQ(touched_bytes(first_layer(s).forward, OperatorKind::weight_cast), once);
 }
 
 TEST(RowwiseScaling, MultipliesThatScaleRowsHaveTheirShareOfTheRate) {

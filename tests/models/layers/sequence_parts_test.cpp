@@ -5,34 +5,23 @@
 #include "models/layers/model_blocks.h"
 #include "schedules/checks/check.h"
 #include "tests/models/layers/first_layer.h"
-#include "tests/schedules/scenarios.h"
+#include "tests/models/layers/pass_bytes.h"
+#include "tests/models/layers/shared_sequence.h"
 
 namespace stepcast::schedules {
 namespace {
 
-constexpr double kWholeInput = 2.0 * 2 * 1024 * 2048;  // bytes of what enters a multiply
-
-/// On 4 tensor ranks that share the sequence, 2 samples of 1024 tokens, tensors of batch x sequence x hidden.
+/// Tensors of batch x sequence x hidden.
 Scenario batches_first() {
-  Scenario s = round_numbers(4);
-  s.model = {"llama", Family::llama, 4, 2048, 16, 16, 8192, 51200, ""};
-  s.training = {.global_batch = 4, .micro_batch = 2, .sequence = 1024, .precision = Precision::bf16};
-  s.training.attention = Attention::flash;
-  s.parallelism.tensor = 4;
-  s.parallelism.sequence = true;
+  Scenario s = shared_sequence();
   s.software.batch_first = true;
   EXPECT_TRUE(check(s).empty()) << check(s).front().text;
   return s;
 }
 
-double touched(const Kernels& pass) {
-  double sum = 0;
-  for (const Kernel& op : pass)
-    if (const auto* kernel = std::get_if<Elementwise>(&op);
-        kernel != nullptr && kernel->kind == OperatorKind::sequence_parts)
-      sum += kernel->bytes;
-  return sum;
-}
+double touched(const Kernels& pass) { return touched_bytes(pass, OperatorKind::sequence_parts); }
+
+constexpr double kWholeInput = 2.0 * 2 * 1024 * 2048;  // bytes of what enters a multiply
 
 // Two gathers and two sums forward; backward gathers gradients and inputs, and sums two gradients. Each copy reads and
 // writes.
