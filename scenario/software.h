@@ -126,8 +126,9 @@ struct Software {
   /// What traffic between nodes waits for besides, before it begins; only measured steps tell it (stepcast fit --runs).
   Time tensor_delay{};                 ///< a collective among tensor ranks, for each node of theirs but one
   Time send_delay{};                   ///< a send from stage to stage, where the cluster has
-  std::uint32_t send_delay_nodes = 2;  ///< so many nodes or more
-  Bytes memory_reserve{};              ///< context, library workspaces, fragmentation
+  std::uint32_t send_delay_nodes = 2;  ///< so many nodes or more, or where
+  std::optional<std::uint32_t> send_delay_tensor_nodes{};  ///< tensor ranks are on so many or more; none: only there
+  Bytes memory_reserve{};                                  ///< context, library workspaces, fragmentation
   collectives::Transport transport;
   std::string transport_stack;  ///< the file of configs/software/ whose constants `transport` starts from
   std::string source;

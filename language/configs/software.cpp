@@ -141,6 +141,10 @@ const Table<Software>& software_table() {
            store_time<&S::send_delay>},
           {{"send_delay_nodes", whole(2, 1 << 20), "2", "how many nodes a cluster has at least whose sends wait"},
            [](S& s, const Value& v) { s.send_delay_nodes = static_cast<std::uint32_t>(v.whole); }},
+          {{"send_delay_tensor_nodes", whole(2, 1 << 20), "none",
+            "on how many nodes tensor ranks are at least whose stages' sends wait, however many nodes the cluster has; "
+            "left out: those of send_delay_nodes alone wait"},
+           [](S& s, const Value& v) { s.send_delay_tensor_nodes = static_cast<std::uint32_t>(v.whole); }},
           {{"autograd_gradients", flag(), "false",
             "what a backward pass makes is kept, in the training precision, beside the main gradients that it is added "
             "to after the pass"},

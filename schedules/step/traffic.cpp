@@ -6,6 +6,7 @@
 #include "models/layers/frozen.h"
 #include "schedules/data_parallel/compression.h"
 #include "schedules/data_parallel/groups.h"
+#include "schedules/parallel/expert_nodes.h"
 #include "schedules/parallel/inner_groups.h"
 #include "schedules/pass_times/buckets.h"
 #include "schedules/pipeline/placement.h"
@@ -91,9 +92,16 @@ class Declarer {
   /// What a send between two ranks waits for before it begins: the software's, where it crosses the network.
   Time delay_of(const collectives::Group& pair) const {
     const topology::Cluster& cluster = in_.machine.cluster();
-    const bool waits = cluster.nodes() >= s_.software.send_delay_nodes &&
-                       cluster.node_of(pair.front()) != cluster.node_of(pair.back());
+    if (cluster.node_of(pair.front()) == cluster.node_of(pair.back())) return {};
+    const bool waits =
+        cluster.nodes() >= s_.software.send_delay_nodes ||
+        (s_.software.send_delay_tensor_nodes && nodes_of_row(pair.front()) >= *s_.software.send_delay_tensor_nodes);
     return waits ? s_.software.send_delay : Time{};
+  }
+
+  /// That the row of the tensor grid lies on that a rank is in.
+  std::size_t nodes_of_row(topology::GpuId gpu) const {
+    return by_node(in_.ranks, grid_rows_beside(in_.ranks, in_.ranks.coordinate(topology::index(gpu))).front()).size();
   }
 
   /// Of the row of the tensor grid that a rank is in.

@@ -422,6 +422,7 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_EQ(software.tensor_delay, nanoseconds(87));
   EXPECT_EQ(software.send_delay, nanoseconds(84));
   EXPECT_EQ(software.send_delay_nodes, 85u);
+  EXPECT_EQ(software.send_delay_tensor_nodes, 86u);
   EXPECT_EQ(software.bucket, Bytes{18 << 20});
   EXPECT_EQ(software.gradient_precision, Precision::fp16);
   EXPECT_EQ(software.main_gradient_precision, Precision::bf16);

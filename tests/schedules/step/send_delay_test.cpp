@@ -39,6 +39,16 @@ TEST(SendDelay, IsThatOfLargeClustersAlone) {
   EXPECT_EQ(step(small), step(two_stages(16, {})));
 }
 
+/// Sixteen tensor ranks are on two nodes, a stage's.
+TEST(SendDelay, IsThatOfTensorRanksOnManyNodesToo) {
+  Scenario small = two_stages(32, milliseconds(100));
+  small.software.send_delay_nodes = 5;
+  small.software.send_delay_tensor_nodes = 3;
+  EXPECT_EQ(step(small), step(two_stages(32, {})));
+  small.software.send_delay_tensor_nodes = 2;
+  EXPECT_EQ(step(small), step(two_stages(32, milliseconds(100))));
+}
+
 TEST(SendDelay, IsSimulatedTransferByTransferToo) {
   const Time more = step(two_stages(16, microseconds(1)), true) - step(two_stages(16, {}), true);
   EXPECT_EQ(more, step(two_stages(16, microseconds(1))) - step(two_stages(16, {})));
