@@ -60,13 +60,15 @@ struct Runs {
   std::string first_left_out;
 };
 
-/// So many of the runs; all others are forecast with what was fitted to these. In the order of their GPUs, tensor ranks
-/// and stages they are cut into as many parts, and a seed chooses one of each: so that they are of all kinds.
+/// So many of the runs; all others are forecast with what was fitted to these. In the order of whether they
+/// have several stages, of the nodes that tensor ranks are on, and of their GPUs they are cut into as many parts, and a
+/// seed chooses one of each: so that they are of all kinds, for a constant shows in plans of one kind.
 void choose(Runs& runs, std::uint32_t rows, std::uint32_t seed) {
   if (rows >= runs.fitted.size()) return;
   const auto kind = [](const language::Question& question) {
     const schedules::Scenario& s = question.scenario;
-    return std::tuple(s.cluster.gpus, s.parallelism.tensor, s.parallelism.pipeline, s.training.micro_batch);
+    return std::tuple(s.parallelism.pipeline > 1, nodes_filled(s.cluster, s.parallelism.tensor), s.cluster.gpus,
+                      s.parallelism.tensor, s.parallelism.pipeline, s.training.micro_batch);
   };
   std::ranges::stable_sort(runs.fitted, {}, kind);
   std::mt19937_64 random(seed);

@@ -30,11 +30,12 @@ struct ClusterSpec {
   std::string nccl_assumed{};
 };
 
-/// Nodes that its GPUs fill, the last one perhaps in part.
-inline std::uint32_t nodes_filled(const ClusterSpec& cluster) {
+/// Nodes that so many of its GPUs fill, the last one perhaps in part.
+inline std::uint32_t nodes_filled(const ClusterSpec& cluster, std::uint32_t gpus) {
   const std::uint32_t each = std::max(cluster.node.gpus, 1u);
-  return (cluster.gpus + each - 1) / each;
+  return (gpus + each - 1) / each;
 }
+inline std::uint32_t nodes_filled(const ClusterSpec& cluster) { return nodes_filled(cluster, cluster.gpus); }
 /// Nodes that have a GPU in use.
 inline std::uint32_t nodes_in_use(const ClusterSpec& cluster) {
   return cluster.allocation ? static_cast<std::uint32_t>(cluster.allocation->nodes.size()) : nodes_filled(cluster);

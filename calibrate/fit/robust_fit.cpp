@@ -106,12 +106,12 @@ struct Problem {
     residuals(at, all);
     return all.squaredNorm();
   }
-  /// Sum of |predicted / measured - 1|: a forecast ten times too slow counts ten times as much as one ten times too
-  /// fast.
-  double relative(const std::vector<double>& at) const {
-    double sum = 0;
-    for (const std::size_t sample : samples) sum += std::abs(std::expm1(error(at, sample)));
-    return sum;
+  /// predicted / measured - 1 of each sample: a forecast ten times too slow counts ten times as much as one ten times
+  /// too fast.
+  std::vector<double> relative(const std::vector<double>& at) const {
+    std::vector<double> errors;
+    for (const std::size_t sample : samples) errors.push_back(std::expm1(error(at, sample)));
+    return errors;
   }
   /// d error / d place, by central differences, one-sided at the edges.
   Eigen::MatrixXd slopes(const std::vector<double>& at) const {
@@ -131,21 +131,52 @@ struct Problem {
   }
 };
 
+/// Whether errors are less in sum, also without the tenth of the samples, at least one, that took longest beside what
+/// was predicted of them: so many may have been held up.
+bool better(std::span<const double> errors, std::span<const double> than) {
+  double less = 0;
+  std::vector<double> if_not_held_up;
+  for (std::size_t i = 0; i < errors.size(); ++i) {
+    const double gain = std::abs(than[i]) - std::abs(errors[i]);
+    less += gain;
+    if (than[i] < 0 && gain > 0) if_not_held_up.push_back(gain);
+  }
+  std::ranges::sort(if_not_held_up, std::ranges::greater{});
+  const std::size_t held_up = std::min((errors.size() + 9) / 10, if_not_held_up.size());
+  for (std::size_t i = 0; i < held_up; ++i) less -= if_not_held_up[i];
+  return less > 0;
+}
+
+/// A count or choice at each of its values to try, the best kept. It is what makes the relative errors least: where it
+/// holds for a part of the samples only, it is one that makes none of them far too slow.
+void choose(const Problem& problem, std::size_t constant, std::vector<double>& at) {
+  std::vector<double> least = problem.relative(at);
+  for (const double value : problem.constants[constant].tried) {
+    std::vector<double> other = at;
+    other[constant] = value;
+    if (std::vector<double> errors = problem.relative(other); better(errors, least)) {
+      least = std::move(errors);
+      at = std::move(other);
+    }
+  }
+}
+
 /// Each constant at each of its values to try, the best kept, the others where they are; twice, for they depend on each
-/// other. A count or choice (`whole`) is what makes the relative errors least: where it holds for a part of the samples
-/// only, it is one that makes none of them far too slow.
+/// other.
 std::vector<double> tried(const Problem& problem, std::span<const std::size_t> constants, std::vector<double> at) {
   for (int round = 0; round < 2; ++round)
     for (const std::size_t constant : constants) {
       const Free& c = problem.constants[constant];
-      const auto cost = [&](const std::vector<double>& place) {
-        return c.whole ? problem.relative(place) : problem.squares(place);
-      };
-      double least = c.tried.empty() ? 0 : cost(at);
+      if (c.tried.empty()) continue;
+      if (c.whole) {
+        choose(problem, constant, at);
+        continue;
+      }
+      double least = problem.squares(at);
       for (const double value : c.tried) {
         std::vector<double> other = at;
         other[constant] = value;
-        if (const double costs = cost(other); costs < least) {
+        if (const double costs = problem.squares(other); costs < least) {
           least = costs;
           at = std::move(other);
         }
@@ -218,9 +249,10 @@ Eigen::MatrixXd with_known(const Problem& problem, const Eigen::MatrixXd& slopes
   return all;
 }
 
-/// How much of what may be an interval covers: 1 where it says nothing.
-double uninformed(const Free& c, double place, double half) {
-  if (c.width > 0) return half / (kUninformed * kNormal * width_of_place(c));
+/// How much of what may be an interval covers: 1 where it says nothing. That a constant is farther off what was known
+/// of it than that is usually off says something, however wide the interval. `off_known`: in standard deviations.
+double uninformed(const Free& c, double place, double half, double off_known) {
+  if (c.width > 0) return std::abs(off_known) > 1 ? 0 : half / (kUninformed * kNormal * width_of_place(c));
   const double low = std::max(place - half, 0.0), high = std::min(place + half, 1.0);
   if (c.logarithmic) return (high - low) * std::log(c.high / c.low) / std::log(c.told_within);
   return (high - low) / kUninformed;
@@ -261,6 +293,18 @@ std::vector<std::vector<double>> starts_of(const RobustFit& fit, const Problem& 
   return from;
 }
 
+/// The counts and choices once more, from their starts on: the first time the other constants were still far off.
+std::vector<double> chosen_again(const Problem& problem, std::span<const std::size_t> constants) {
+  std::vector<double> at = problem.values;
+  for (const std::size_t constant : constants) {
+    const Free& c = problem.constants[constant];
+    if (!c.whole || c.tried.empty()) continue;
+    at[constant] = c.start;
+    choose(problem, constant, at);
+  }
+  return at;
+}
+
 /// The best values from any of `from`. Where something is known of constants, what a usual sample tells beside that is
 /// taken from a first fit.
 void minimize(Problem& problem, std::span<const std::size_t> told, std::vector<std::vector<double>> from) {
@@ -272,6 +316,8 @@ void minimize(Problem& problem, std::span<const std::size_t> told, std::vector<s
   }
   problem.error_size = problem.scatter.size;
   problem.values = minimized(problem, from);
+  if (const std::vector<double> again = chosen_again(problem, told); again != problem.values)
+    problem.values = minimized(problem, std::vector<std::vector<double>>{again});
   if (!problem.some_known()) return;
   problem.error_size = usual_error(problem, problem.values);
   problem.values = minimized(problem, std::vector<std::vector<double>>{problem.values});
@@ -377,7 +423,7 @@ RobustFit fit_robust(std::span<const double> measured, std::span<const std::size
       estimate.value = problem.values[constant];
       estimate.low = at_place(constants[constant], std::max(place - half, 0.0));
       estimate.high = at_place(constants[constant], std::min(place + half, 1.0));
-      return uninformed(constants[constant], place, half);
+      return uninformed(constants[constant], place, half, problem.off_known(problem.values, constant));
     };
     intervals.give_up = [&](std::size_t k) {
       const std::size_t constant = problem.moving[k];

@@ -30,6 +30,10 @@ constexpr double kRepeats = 0.15;
 /// And some were run on a slow day, or beside others: one in ten takes twice as long and more. None takes half.
 constexpr Scatter kScatter{kRepeats, Beyond::logarithm_if_held_up};
 
+/// Of memory. What nobody knows of makes it more, whatever its size: plans not run as their rows say, what an allocator
+/// keeps. Nothing makes it less than a plan needs.
+constexpr Scatter kMemoryScatter{0.05, Beyond::logarithm_if_held_up};
+
 /// A stack's own host time, say, is often further off than what an interval of this ratio tells.
 constexpr double kToldWithin = 10;
 
@@ -39,6 +43,9 @@ constexpr double kShareWidth = 0.06, kHostWidth = 0.4;
 /// And, of its logarithm, what runs get of a network from what a benchmark of it got: ends of the bands that the
 /// Ultra-Scale Playbook (2025) draws around it are half to three times the mean.
 constexpr double kNetworkWidth = 0.6;
+
+/// As many nodes as no tensor ranks are on: their sends wait nowhere.
+constexpr std::uint32_t kNoNodes = 1 << 20;
 
 /// A constant of a stack: its key, and where it lies between what bounds.
 struct StackConstant {
@@ -136,16 +143,31 @@ struct NetworkModel {
     return ends;
   }
 
-  /// The least clusters whose sends between stages wait: as large as one of these.
-  static Free least_waiting(const Software& stack, std::span<const Scenario> runs) {
-    std::set<double> nodes;
-    for (const Scenario& s : runs)
-      if (s.parallelism.pipeline > 1 && nodes_filled(s.cluster) > 1) nodes.insert(nodes_filled(s.cluster));
-    Free free{"send_delay_nodes", 1, 1e6, nodes.empty() ? 2 : *nodes.rbegin()};
-    if (stack.send_delay > Time{}) free.start = stack.send_delay_nodes;
+  /// From how many nodes on sends wait: as many as pipelines of the runs have, the most at first; or none waits.
+  /// `said`: what the stack's file says.
+  static Free least_nodes(std::string key, const std::set<double>& nodes, std::optional<double> said) {
+    Free free{std::move(key), 1, 2 * kNoNodes, said.value_or(nodes.empty() ? kNoNodes : *nodes.rbegin())};
     free.tried.assign(nodes.rbegin(), nodes.rend());
+    free.tried.push_back(kNoNodes);
     free.whole = true;
     return free;
+  }
+
+  /// The least clusters whose sends wait, and the least nodes that tensor ranks are on whose stages' sends do.
+  static std::array<Free, 2> least_waiting(const Software& stack, std::span<const Scenario> runs) {
+    std::set<double> nodes, tensor_nodes;
+    for (const Scenario& s : runs) {
+      const std::uint32_t of_all = nodes_filled(s.cluster), of_tensor = nodes_filled(s.cluster, s.parallelism.tensor);
+      if (s.parallelism.pipeline > 1 && of_all > 1) nodes.insert(of_all);
+      if (s.parallelism.pipeline > 1 && of_tensor > 1) tensor_nodes.insert(of_tensor);
+    }
+    std::optional<double> said, said_of_tensor;
+    if (stack.send_delay > Time{}) {
+      said = stack.send_delay_nodes;
+      said_of_tensor = stack.send_delay_tensor_nodes.value_or(kNoNodes);
+    }
+    return {least_nodes("send_delay_nodes", nodes, said),
+            least_nodes("send_delay_tensor_nodes", tensor_nodes, said_of_tensor)};
   }
 
   std::vector<ShareOverNodes> shares(std::span<const double> values) const {
@@ -162,7 +184,15 @@ struct NetworkModel {
 };
 
 /// Places among the constants of a step's time, behind of_time().
-const std::size_t kLeastWaiting = of_time().size(), kNetwork = kLeastWaiting + 1;
+const std::size_t kLeastWaiting = of_time().size(), kLeastTensorNodes = kLeastWaiting + 1,
+                  kNetwork = kLeastTensorNodes + 1;
+
+/// Which sends wait.
+void set_waiting(double nodes, double tensor_nodes, Software& software) {
+  software.send_delay_nodes = static_cast<std::uint32_t>(nodes);
+  software.send_delay_tensor_nodes = {};
+  if (tensor_nodes < kNoNodes) software.send_delay_tensor_nodes = static_cast<std::uint32_t>(tensor_nodes);
+}
 
 /// A step, and what of it kernels take; of several stages the mean.
 struct StepSeconds {
@@ -221,7 +251,7 @@ class StepTimes {
   StepSeconds forecast(std::size_t i, workload::Machines& machines) const {
     Scenario s = runs_[i];
     set_constants(of_time(), constants_, profiled_, s.software);
-    s.software.send_delay_nodes = static_cast<std::uint32_t>(constants_[kLeastWaiting]);
+    set_waiting(constants_[kLeastWaiting], constants_[kLeastTensorNodes], s.software);
     if (constants_.size() > kNetwork)
       s.software.transport.network_shares = network_.shares(std::span(constants_).subspan(kNetwork));
     return seconds_of(schedules::forecast(s, machines));
@@ -286,11 +316,11 @@ std::vector<StepSample> samples_of(std::span<const Scenario> runs,
   return samples;
 }
 
-/// The constants of a step's time, in the order of of_time(), kLeastWaiting and the network's.
+/// The constants of a step's time, in the order of of_time(), kLeastWaiting, kLeastTensorNodes and the network's.
 std::vector<Free> free_constants(const Software& stack, std::span<const Scenario> timed, const NetworkModel& network) {
   std::vector<Free> free;
   for (const StackConstant& c : of_time()) free.push_back(free_of(c, stack));
-  free.push_back(NetworkModel::least_waiting(stack, timed));
+  for (Free& each : NetworkModel::least_waiting(stack, timed)) free.push_back(std::move(each));
   const std::vector<Free> of_network = network.constants();
   free.insert(free.end(), of_network.begin(), of_network.end());
   return free;
@@ -324,11 +354,14 @@ RobustFit of_one_plan(std::span<const Free> free, std::span<const double> measur
 }
 
 /// What was fitted of a step's time, as constants and as the network's shares.
-void put_times(const NetworkModel& network, std::span<const Free> free, const RobustFit& fit,
+void put_times(const Software& stack, const NetworkModel& network, std::span<const Free> free, const RobustFit& fit,
                std::span<const std::string> profiled, RunFit& out) {
   put_constants(of_time(), fit, profiled, out);
-  if (out.constants.back().estimate.identified)  // send_delay
+  if (out.constants.back().estimate.identified) {  // send_delay
     out.constants.push_back({free[kLeastWaiting].name, ConstantUnit::whole, fit.constants[kLeastWaiting]});
+    if (fit.constants[kLeastTensorNodes].value < kNoNodes || stack.send_delay_tensor_nodes)
+      out.constants.push_back({free[kLeastTensorNodes].name, ConstantUnit::whole, fit.constants[kLeastTensorNodes]});
+  }
   for (std::size_t c = kNetwork; c < free.size(); ++c)
     out.constants.push_back({free[c].name, ConstantUnit::number, held(fit.constants[c], [&](double value) {
                                return network.measured.empty() ? std::min(value, 1.0) : value;
@@ -371,7 +404,7 @@ void fit_times(std::span<const Scenario> runs, const NetworkModel& network,
   const bool alike = !traced && !samples.empty() && one_plan(times, timed.size(), {starts_of(free), slow_host});
   const RobustFit fit =
       alike ? of_one_plan(free, measured, predict) : fit_robust(measured, groups, free, predict, starts, kScatter);
-  put_times(network, free, fit, profiled, out);
+  put_times(runs.front().software, network, free, fit, profiled, out);
   for (std::size_t i = 0; i < samples.size(); ++i) {
     FittedRun& run = *timed[samples[i].run];
     run.measured_s = measured[i];
@@ -399,8 +432,8 @@ void fit_memory(std::span<const Scenario> runs, std::span<const std::string> pro
   bool alike = !measured.empty();
   for (std::size_t i = 1; i < measured.size(); ++i)
     alike = alike && predict(starts_of(free), i) == predict(starts_of(free), 0);
-  const RobustFit fit =
-      alike ? of_one_plan(free, measured, predict) : fit_robust(measured, each_alone(measured.size()), free, predict);
+  const RobustFit fit = alike ? of_one_plan(free, measured, predict)
+                              : fit_robust(measured, each_alone(measured.size()), free, predict, {}, kMemoryScatter);
   put_constants(of_memory(), fit, profiled, out);
   for (std::size_t i = 0; i < with_memory.size(); ++i) {
     FittedRun& run = out.runs[with_memory[i]];
@@ -433,9 +466,11 @@ Scenario with(const RunFit& fit, Scenario scenario) {
   };
   put(of_time());
   put(of_memory());
-  for (const ProfileConstant& fitted : fit.constants)
-    if (fitted.key == "send_delay_nodes")
-      scenario.software.send_delay_nodes = static_cast<std::uint32_t>(fitted.estimate.value);
+  for (const ProfileConstant& fitted : fit.constants) {
+    const auto value = static_cast<std::uint32_t>(fitted.estimate.value);
+    if (fitted.key == "send_delay_nodes") scenario.software.send_delay_nodes = value;
+    if (fitted.key == "send_delay_tensor_nodes") scenario.software.send_delay_tensor_nodes = value;
+  }
   if (!fit.network_shares.empty()) scenario.software.transport.network_shares = fit.network_shares;
   return scenario;
 }

@@ -195,5 +195,43 @@ TEST(RobustFit, ChoosesAmongValuesOfAConstantThatTakesNoOthers) {
   EXPECT_NEAR(fit.constants[1].value / 40e9, 1, 0.02);
 }
 
+/// Of 35 samples the longest few took ten times as long: three may have been held up, eight were not.
+TEST(RobustFit, ChoosesNothingForATenthOfTheSamplesThatMayHaveBeenHeldUp) {
+  const auto from = [](std::size_t held_up) {
+    const Line line(1, 0.01);
+    std::vector<double> measured = line.measured;
+    const std::size_t first = measured.size() - held_up;
+    for (std::size_t i = first; i < measured.size(); ++i) measured[i] *= 10;
+    Free least{"from", 1, 1e12, 1e11};
+    least.tried = {line.sizes[first]};
+    least.whole = true;
+    const std::vector<Free> constants{{"rate", 1e7, 1e13, 3e10, true}, least};
+    return fit_robust(measured, line.groups, constants,
+                      [&](const std::vector<double>& c, std::size_t i) {
+                        return (6e-6 + line.sizes[i] / c[0]) * (line.sizes[i] >= c[1] ? 10 : 1);
+                      })
+        .constants[1]
+        .value;
+  };
+  EXPECT_EQ(from(3), 1e11);
+  EXPECT_LT(from(8), 1e9);
+}
+
+/// Four samples that agree on little but that a constant is far from what was known of it.
+TEST(RobustFit, KeepsWhatIsFarFromWhatWasKnownThoughItsIntervalIsWide) {
+  const auto scale = [](double times) {
+    const std::vector<double> measured{0.5 * times, times, 1.3 * times, 2 * times};
+    const std::vector<std::size_t> groups{0, 1, 2, 3};
+    const std::vector<Free> constants{{"scale", 0.01, 100, 1, true, 4, 0.3}};
+    return fit_robust(measured, groups, constants, [](const std::vector<double>& c, std::size_t) { return c[0]; }, {},
+                      {0.15})
+        .constants[0];
+  };
+  EXPECT_TRUE(scale(3).identified) << scale(3).why;
+  EXPECT_NEAR(scale(3).value, 3, 0.7);
+  EXPECT_FALSE(scale(1.05).identified);
+  EXPECT_EQ(scale(1.05).value, 1);
+}
+
 }  // namespace
 }  // namespace stepcast::calibrate
