@@ -35,6 +35,7 @@ inline std::uint32_t nodes_filled(const ClusterSpec& cluster, std::uint32_t gpus
   const std::uint32_t each = std::max(cluster.node.gpus, 1u);
   return (gpus + each - 1) / each;
 }
+/// That all of its GPUs fill.
 inline std::uint32_t nodes_filled(const ClusterSpec& cluster) { return nodes_filled(cluster, cluster.gpus); }
 /// Nodes that have a GPU in use.
 inline std::uint32_t nodes_in_use(const ClusterSpec& cluster) {

@@ -135,30 +135,38 @@ struct Problem {
 /// was predicted of them: so many may have been held up.
 bool better(std::span<const double> errors, std::span<const double> than) {
   double less = 0;
-  std::vector<double> if_not_held_up;
+  std::vector<double> of_held_up;  // what is gained of samples that took longer than predicted
   for (std::size_t i = 0; i < errors.size(); ++i) {
     const double gain = std::abs(than[i]) - std::abs(errors[i]);
     less += gain;
-    if (than[i] < 0 && gain > 0) if_not_held_up.push_back(gain);
+    if (than[i] < 0 && gain > 0) of_held_up.push_back(gain);
   }
-  std::ranges::sort(if_not_held_up, std::ranges::greater{});
-  const std::size_t held_up = std::min((errors.size() + 9) / 10, if_not_held_up.size());
-  for (std::size_t i = 0; i < held_up; ++i) less -= if_not_held_up[i];
+  std::ranges::sort(of_held_up, std::ranges::greater{});
+  const std::size_t held_up = std::min((errors.size() + 9) / 10, of_held_up.size());
+  for (std::size_t i = 0; i < held_up; ++i) less -= of_held_up[i];
   return less > 0;
 }
 
-/// A count or choice at each of its values to try, the best kept. It is what makes the relative errors least: where it
-/// holds for a part of the samples only, it is one that makes none of them far too slow.
-void choose(const Problem& problem, std::size_t constant, std::vector<double>& at) {
-  std::vector<double> least = problem.relative(at);
-  for (const double value : problem.constants[constant].tried) {
+/// A constant at each of its values to try, the one kept whose cost is `less` than that of all before.
+template <typename Cost, typename Less>
+void keep_best(const Free& c, std::size_t constant, std::vector<double>& at, const Cost& cost, const Less& less) {
+  if (c.tried.empty()) return;
+  auto least = cost(at);
+  for (const double value : c.tried) {
     std::vector<double> other = at;
     other[constant] = value;
-    if (std::vector<double> errors = problem.relative(other); better(errors, least)) {
-      least = std::move(errors);
+    if (auto costs = cost(other); less(costs, least)) {
+      least = std::move(costs);
       at = std::move(other);
     }
   }
+}
+
+/// A count or choice is what makes the relative errors least: where it holds for a part of the samples only, it is one
+/// that makes none of them far too slow.
+void choose(const Problem& problem, std::size_t constant, std::vector<double>& at) {
+  keep_best(
+      problem.constants[constant], constant, at, [&](const auto& place) { return problem.relative(place); }, better);
 }
 
 /// Each constant at each of its values to try, the best kept, the others where they are; twice, for they depend on each
@@ -167,20 +175,11 @@ std::vector<double> tried(const Problem& problem, std::span<const std::size_t> c
   for (int round = 0; round < 2; ++round)
     for (const std::size_t constant : constants) {
       const Free& c = problem.constants[constant];
-      if (c.tried.empty()) continue;
-      if (c.whole) {
+      if (c.whole)
         choose(problem, constant, at);
-        continue;
-      }
-      double least = problem.squares(at);
-      for (const double value : c.tried) {
-        std::vector<double> other = at;
-        other[constant] = value;
-        if (const double costs = problem.squares(other); costs < least) {
-          least = costs;
-          at = std::move(other);
-        }
-      }
+      else
+        keep_best(
+            c, constant, at, [&](const auto& place) { return problem.squares(place); }, std::less{});
     }
   return at;
 }

@@ -44,7 +44,7 @@ constexpr double kShareWidth = 0.06, kHostWidth = 0.4;
 /// Ultra-Scale Playbook (2025) draws around it are half to three times the mean.
 constexpr double kNetworkWidth = 0.6;
 
-/// As many nodes as no tensor ranks are on: their sends wait nowhere.
+/// More nodes than a cluster has, or its tensor ranks are on: sends that wait from so many on wait nowhere.
 constexpr std::uint32_t kNoNodes = 1 << 20;
 
 /// A constant of a stack: its key, and where it lies between what bounds.
