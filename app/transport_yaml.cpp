@@ -17,6 +17,7 @@ std::string transport_yaml(const std::string& name, const collectives::Transport
   std::string yaml = fmt::format("name: {}\ntransport:\n", language::visible(name));
   if (transport.nccl_version != collectives::Transport{}.nccl_version)
     yaml += fmt::format("  nccl_version: {}\n", transport.nccl_version);
+  if (transport.buffer.value > 0) yaml += fmt::format("  buffer: {} B\n", transport.buffer.value);
   yaml += fmt::format("  channels: {}\n", transport.channels);
   if (transport.as_nccl_picks) yaml += "  as_nccl_picks: true\n";
   if (transport.network_of_links) yaml += "  network_of_links: true\n";

@@ -55,7 +55,10 @@ struct Transport {
   /// writes to them passes through the CPU's host bridge, which is no switch. (0, 1]; LL goes through host memory.
   double host_bridge_efficiency = 1.0;
   double tree_efficiency = 1.0;  ///< trees' share of both: their kernels wait for several peers at once, (0, 1]
-  std::uint32_t channels = 16;   ///< blocks that copy and reduce; small sizes take fewer where a ramp makes that faster
+  /// Device memory: of what a connection of a channel keeps, the buffer of Simple (NCCL_BUFFSIZE). 0: what
+  /// communicators take is not counted.
+  Bytes buffer{};
+  std::uint32_t channels = 16;  ///< blocks that copy and reduce; small sizes take fewer where a ramp makes that faster
   Protocol ll128{}, ll{};
   /// Reduction in the NVSwitches (nvls and nvls-tree), which has Simple only, with times of its own; share: of NVLink's
   /// rate beside `nvlink_efficiency`. 0: "auto" does not consider it.

@@ -84,6 +84,8 @@ inline bool shares_out_inputs(const Scenario& s) {
   return s.software.partition_activations && s.recompute == Recompute::full && p.tensor > 1 && !p.sequence &&
          !p.tensor_grid;
 }
+/// Of each gradient that the host updates a parameter by: it sums and reads them in fp32.
+inline constexpr double kHostGradientBytes = 4;
 /// Of what forward passes keep, the share that leaves the GPU where some of it does.
 inline double offloaded_activations(const Scenario& s) {
   if (!s.offload.activation_layers) return 1;
@@ -113,6 +115,11 @@ inline bool sums_each_micro_batch(const Scenario& s) {
   const SumOnce usual = s.software.sum_once;
   return !s.data_parallel.sum_once.value_or(usual == SumOnce::yes ||
                                             (usual == SumOnce::in_pipelines && s.parallelism.pipeline > 1));
+}
+/// Whether ranks get their shard of the summed gradients alone, and not all of them.
+inline bool scatters_gradients(const Scenario& s) {
+  const int zero = s.data_parallel.zero;
+  return zero == 3 || (zero == 2 && !s.software.zero_2_all_reduce) || (zero == 1 && !s.software.zero_1_all_reduce);
 }
 inline Bytes bucket(const Scenario& s) { return s.data_parallel.bucket.value_or(s.software.bucket); }
 inline Precision gradient_precision(const Scenario& s) {

@@ -72,6 +72,13 @@ struct Software {
   SumOnce sum_once = SumOnce::no;  ///< unless the scenario says
   bool zero_1_overlap = true;      ///< ZeRO 1: as data_overlap says; else gradients are summed after the last backward
   bool zero_1_all_reduce = false;  ///< ZeRO 1: every rank gets all summed gradients, of which it needs its shard
+  bool zero_2_all_reduce = false;  ///< likewise ZeRO 2, bucket by bucket
+  int bucket_copies = 0;           ///< ZeRO: gradients are copied into so many buckets on their way to being summed
+  bool gradient_as_bucket_view =
+      true;  ///< no ZeRO: gradients lie in the buckets; false: the buckets are a copy of them
+  /// ZeRO 2 and 3: the gradients of the block at work are there whole, in the training precision, beside those of the
+  /// block before, as they are handed over to be summed.
+  bool block_gradients = false;
   double activation_overhead = 0;  ///< what activations take besides what backward needs, in shares of that: tensors
                                    ///< that the program still holds, temporary ones, gaps of the allocator
   ReportedMemory reported_memory = ReportedMemory::fullest;  ///< of which GPU measured.peak_memory is

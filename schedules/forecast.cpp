@@ -195,7 +195,7 @@ void add_layer(Forecast& out, const Scenario& s, const Blocks& model, PieceTimes
   if (layer == model.kinds.end() || is_network(s.model.family)) return;
   const Piece& piece = pieces.at({})[static_cast<std::size_t>(layer - model.kinds.begin())].piece;
   out.layer_forward = in_a_row(piece.forward);
-  out.layer_backward = in_a_row(piece.backward);
+  out.layer_backward = in_a_row(piece.backward) + in_a_row(piece.weight);
 }
 
 /// What a timeline, or a page for a browser, draws of the step.

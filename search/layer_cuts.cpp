@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "schedules/pipeline/placement.h"
+#include "schedules/plan/communicators.h"
 #include "schedules/plan/kinds.h"
 #include "schedules/plan/memory.h"
 #include "schedules/plan/out_of_memory.h"
@@ -107,7 +108,8 @@ class Room {
       if (!is_held_by(s_, ranks_, stage, number)) continue;
       const Scenario& kind = staged_.kind(s_, number);
       const MemoryUse use = stage_memory(kind, *staged_.models[number], {&range, 1}, pipeline.shape,
-                                         pipeline.orders[stage], pipeline.weight_versions[stage]);
+                                         pipeline.orders[stage], pipeline.weight_versions[stage],
+                                         CommunicatorBuffers(kind, staged_.models[number]->tied > 0).of_stage(stage));
       if (out_of_memory(kind, stage, use)) return false;
     }
     return true;

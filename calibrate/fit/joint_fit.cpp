@@ -453,6 +453,7 @@ JointFit fit_together(std::span<const Recording> recordings, const JointStart& s
     for (const TransportConstant& c : transport_constants())
       if (of_network(c)) c.set(stack.transport, c.is_time() ? 0 : 1);
     stack.transport.network_of_links = stack.transport.as_nccl_picks = true;
+    stack.transport.buffer = {4 << 20};  // NCCL's default
     for (const std::size_t i : problem.of(false, name)) {
       const TransportConstant& c = *problem.all()[i].constant;
       stack.constants.push_back(as_told(problem, i, x, told, std::string(c.name)));

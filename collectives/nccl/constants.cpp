@@ -219,6 +219,8 @@ const std::vector<Constants>& releases() {
 
 bool has_model(std::string_view version) { return parse(releases().front().from) <= parse(version); }
 
+bool connects_when_used(std::string_view version) { return parse(version) >= std::array{2, 22, 0}; }
+
 const Constants& constants(std::string_view version) {
   const std::array<int, 3> wanted = parse(version);
   const std::vector<Constants>& all = releases();

@@ -83,6 +83,10 @@ const Constants& constants(std::string_view version);
 /// The release `version` has such a model.
 bool has_model(std::string_view version);
 
+/// The release `version` connects a communicator's ranks when an algorithm first needs it (NCCL_RUNTIME_CONNECT, since
+/// 2.22), not all at once.
+bool connects_when_used(std::string_view version);
+
 /// One per release at which some number changed, oldest first.
 const std::vector<Constants>& releases();
 

@@ -14,6 +14,7 @@ namespace {
 struct Treatment {
   bool recomputed = true;
   bool keeps_input = true;  ///< the first of its group
+  bool stops_early = true;  ///< the last of its group: the others' outputs are needed, whatever the software leaves out
   double others_saved = 0;  ///< bytes that the rest of its group saves again while the group goes backward
 
   auto operator<=>(const Treatment&) const = default;
@@ -24,10 +25,18 @@ Scenario without_recomputation(Scenario s) {
   return s;
 }
 
+Scenario to_the_end(Scenario s) {
+  s.software.recompute_stops_early = false;
+  return s;
+}
+
 class Regrouping {
  public:
   explicit Regrouping(const Scenario& s)
-      : recomputed_(blocks(s)), plain_(blocks(without_recomputation(s))), group_(s.recompute_group) {
+      : recomputed_(blocks(s)),
+        whole_(blocks(to_the_end(s))),
+        plain_(blocks(without_recomputation(s))),
+        group_(s.recompute_group) {
     out_.tied = recomputed_.tied;
     out_.order.resize(recomputed_.order.size());
     std::int64_t layers = 0;
@@ -54,7 +63,8 @@ class Regrouping {
       const std::size_t end = std::min(first + group_, repeated);
       double saved = 0;
       for (std::size_t i = first; i < end; ++i) saved += plain_.at(layers[i]).saved;
-      for (std::size_t i = first; i < end; ++i) put(layers[i], {true, i == first, saved - plain_.at(layers[i]).saved});
+      for (std::size_t i = first; i < end; ++i)
+        put(layers[i], {true, i == first, i + 1 == end, saved - plain_.at(layers[i]).saved});
     }
     for (std::size_t i = repeated; i < layers.size(); ++i) put(layers[i], {.recomputed = false});
   }
@@ -69,13 +79,14 @@ class Regrouping {
     if (!fresh) return;
     Block& block = out_.kinds.emplace_back(treatment.recomputed ? recomputed_.at(place) : plain_.at(place));
     block.working += treatment.others_saved;
+    if (!treatment.stops_early) block.recompute = whole_.at(place).recompute;
     if (treatment.keeps_input) return;
     block.saved = 0;
     if (!block.recompute.empty() && kind(block.recompute.front()) == OperatorKind::checkpoint_gather)
       block.recompute.erase(block.recompute.begin());
   }
 
-  const Blocks recomputed_, plain_;
+  const Blocks recomputed_, whole_, plain_;
   const std::size_t group_;
   std::uint32_t first_trained_ = 0;  ///< the place behind the last frozen layer
   std::map<std::pair<std::uint32_t, Treatment>, std::uint32_t> kinds_;

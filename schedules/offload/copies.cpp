@@ -84,7 +84,7 @@ Update update_of(const Scenario& s, double parameters, const HostCopies& copies)
   if (s.offload.optimizer == Tier::nvme)
     update.state = from_seconds(2 * kState * parameters * copies.gpus() / s.offload.nvme_bandwidth->value,
                                 "the host's update takes more than 106 days at offload.nvme_bandwidth");
-  if (s.data_parallel.zero < 2) update.gradients = one_way({to_host(parameters * element, Tier::host)});
+  if (s.data_parallel.zero < 2) update.gradients = one_way({to_host(parameters * kHostGradientBytes, Tier::host)});
   if (s.offload.parameters == Tier::gpu) update.values = one_way({from_host(parameters * element, Tier::host)});
   return update;
 }
@@ -154,7 +154,7 @@ PassTime backward_with_copies(const Scenario& s, const Block& block, const PassT
   if (block.frozen) return alone;
   const double element = d(element_bytes(s.training.precision)), parameters = own_parameters(s, block) * element;
   // With ZeRO 2 and 3 a rank's share of the gradients leaves after every micro-batch, else after the last (the update).
-  const double gradients = s.data_parallel.zero >= 2 ? sharded(s, held_of(block), 1) * element : 0;
+  const double gradients = s.data_parallel.zero >= 2 ? sharded(s, held_of(block), 1) * kHostGradientBytes : 0;
   return with_copies(s, alone,
                      one_way({from_host(parameters, s.offload.parameters),
                               from_host(block.saved * offloaded_activations(s), s.offload.activations)}),

@@ -43,6 +43,8 @@ class Ranks {
   Coordinate in_stage(std::uint32_t place, std::uint32_t stage) const {
     return {place % plan_.tensor, place / plan_.tensor, stage};
   }
+  /// Between ranks that are neighbours in a dimension.
+  std::uint32_t stride(Dimension d) const { return strides_[static_cast<std::size_t>(d)]; }
   std::uint32_t gpus_per_node() const { return gpus_per_node_; }
   std::uint32_t node(topology::GpuId g) const { return index(g) / gpus_per_node_; }
   /// Traffic of GPUs of one neighbourhood may meet: of a node, or where the fabric may block of all.
@@ -73,8 +75,6 @@ class Ranks {
   std::vector<collectives::Group> sends_beside(Coordinate c, std::uint32_t to) const;
 
  private:
-  /// Between ranks that are neighbours in a dimension.
-  std::uint32_t stride(Dimension d) const { return strides_[static_cast<std::size_t>(d)]; }
   /// Calls `visit` with the coordinate of every rank in a neighbourhood.
   template <class Visit>
   void in_neighbourhood(std::uint32_t number, const Visit& visit) const {

@@ -9,6 +9,7 @@
 #include "models/layers/low_precision.h"
 #include "schedules/data_parallel/groups.h"
 #include "schedules/pipeline/placement.h"
+#include "schedules/plan/communicators.h"
 #include "sim/whole_bytes.h"
 
 namespace stepcast::schedules {
@@ -39,14 +40,33 @@ PeakActivations peak_activations(const ActivationSizes& sizes, const Shape& shap
   return most;
 }
 
+/// Bytes a parameter of gradients that backward holds whole: of the block at work, and handed over to be summed, which
+/// stays until the next block's are.
+struct BlockGradients {
+  double at_work = 0, handed_over = 0;
+};
+
+BlockGradients block_gradients(const Scenario& s) {
+  if (!s.software.block_gradients || s.data_parallel.zero < 2 || weight_copies(s.parallelism) == 1) return {};
+  return {d(element_bytes(s.training.precision)), d(element_bytes(gradient_precision(s)))};
+}
+
 /// Of one chunk. Backward goes from the last block to the first, and what a block keeps is gone when it has been.
-ChunkActivations chunk_activations(const Blocks& blocks, const BlockRange& chunk) {
+ChunkActivations chunk_activations(const Blocks& blocks, const BlockRange& chunk, const BlockGradients& gradients) {
   ChunkActivations out;
-  double gone = 0, made = 0;
+  double gone = 0, made = 0, before = 0, ends = 0;  // of gradients: those handed over, and of embedding and head
   for (std::uint32_t i = chunk.count; i-- > 0;) {
     const Block& block = blocks.at(chunk.first + i);
-    out.backward = std::max(out.backward, block.working - gone);
-    out.split_backward = std::max(out.split_backward, made - gone + block.working);
+    // A layer's tensors go as its gradients come; these are whole when they are handed over. Those of embedding and
+    // head are handed over together, after all others.
+    const double parameters = block.frozen ? 0 : block.parameters, own = parameters * gradients.at_work,
+                 handed_over = parameters * gradients.handed_over;
+    if (!block.layer) ends += own;
+    const double working =
+        ends + (block.layer ? std::max(block.working + before, own + handed_over) : block.working + before);
+    if (block.layer) before = handed_over;
+    out.backward = std::max(out.backward, working - gone);
+    out.split_backward = std::max(out.split_backward, made - gone + working);
     gone += block.saved + block.saved_by_loss;
     made += block.for_weights;
     out.saved += block.saved;
@@ -108,8 +128,9 @@ Bytes ActivationSizes::leaving(Bytes kept) const {
 ActivationSizes activation_sizes(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks) {
   ActivationSizes sizes;
   const double factor = 1 + s.software.activation_overhead;
+  const BlockGradients gradients = block_gradients(s);
   for (const BlockRange& chunk : chunks) {
-    ChunkActivations& of_chunk = sizes.chunks.emplace_back(chunk_activations(blocks, chunk));
+    ChunkActivations& of_chunk = sizes.chunks.emplace_back(chunk_activations(blocks, chunk, gradients));
     for (double* const part : {&of_chunk.saved, &of_chunk.saved_by_loss, &of_chunk.for_weights, &of_chunk.backward,
                                &of_chunk.split_backward})
       *part *= factor;
@@ -155,10 +176,10 @@ double optimizer_bytes(const Scenario& s) {
 
 namespace {
 
-/// Moves what is offloaded. Of what comes block by block, the block at work and the next stay; what ZeRO 3 gathers of
-/// them is among the buffers.
+/// Moves what is offloaded. `updated`: parameters that the rank updates, whose gradients the host's optimizer needs. Of
+/// what comes block by block, the block at work and the next stay; what ZeRO 3 gathers of them is among the buffers.
 void offload(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks, Bytes activations_leaving,
-             MemoryUse& use) {
+             double updated, MemoryUse& use) {
   const double e = d(element_bytes(s.training.precision));
   const auto move = [&](Tier tier, Bytes Offloaded::*kind, Bytes& from, Bytes stays) {
     if (tier == Tier::gpu) return;
@@ -172,15 +193,17 @@ void offload(const Scenario& s, const Blocks& blocks, std::span<const BlockRange
   move(s.offload.parameters, &Offloaded::parameters, use.parameters, std::min(use.parameters, two_parts));
   move(s.offload.activations, &Offloaded::activations, activations_leaving, {});
   move(s.offload.optimizer, &Offloaded::optimizer, use.optimizer, {});
+  if (s.offload.optimizer == Tier::gpu) return;
+  use.host.gradients += bytes(updated * kHostGradientBytes);
   // With ZeRO 2 and 3 gradients leave as they come (ZeRO-Offload, sec. 4.1), always to the host.
-  if (s.offload.optimizer != Tier::gpu && s.data_parallel.zero >= 2)
-    move(Tier::host, &Offloaded::gradients, use.gradients, std::min(use.gradients, two_blocks));
+  if (s.data_parallel.zero >= 2) use.gradients = std::min(use.gradients, two_blocks);
 }
 
 /// What one GPU of a stage holds in whatever order its passes run: activations not counted, nothing offloaded yet.
 struct StageContents {
   MemoryUse still;
   ActivationSizes activations;
+  double updated = 0;  ///< parameters that the rank updates
 };
 
 StageContents stage_contents(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks,
@@ -199,13 +222,16 @@ StageContents stage_contents(const Scenario& s, const Blocks& blocks, std::span<
   const double of_cast = kept_weight_cast_bytes(s);
   if (zero < 3) use.parameters += bytes(weight_versions * cast * of_cast);
   use.gradients = bytes((sums_each_micro_batch(s) ? sharded(s, trained, copies(shape)) : trained.all) * g);
-  use.optimizer = bytes(kept(trained, 1) * optimizer_bytes(s));
+  contents.updated = kept(trained, 1);
+  use.optimizer = bytes(contents.updated * optimizer_bytes(s));
   contents.activations = activation_sizes(s, blocks, chunks);
   use.reserve = s.software.memory_reserve;
 
   double buffers = zero >= 3 ? most_cast * of_cast : 0;
   if (zero >= 3) buffers += 2 * largest(blocks, chunks, &Block::parameters) * e;  // the block at work and the next
-  if (weight_copies(s.parallelism) * copies(shape) > 1 && zero > 0) buffers += static_cast<double>(bucket(s).value);
+  if (zero > 0) buffers += s.software.bucket_copies * static_cast<double>(bucket(s).value);
+  const bool summed = weight_copies(s.parallelism) * copies(shape) > 1;
+  if (zero == 0 && summed && !s.software.gradient_as_bucket_view) buffers += trained.all * g;
   if (s.data_parallel.compression.any()) buffers += trained.all * g;  // what was left out, for the next step
   if (s.parallelism.pipeline > 1) {                                   // one activation and one gradient in transfer
     buffers += 2 * largest(blocks, chunks, &Block::output) / (s.parallelism.sequence ? s.parallelism.tensor : 1);
@@ -216,21 +242,23 @@ StageContents stage_contents(const Scenario& s, const Blocks& blocks, std::span<
   return contents;
 }
 
-/// `contents`: of these chunks, or of others with the same blocks.
+/// `contents`: of these chunks, or of others with the same blocks; `communicators`: what NCCL takes.
 MemoryUse at_peak(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks,
-                  const StageContents& contents, const PeakActivations& most) {
+                  const StageContents& contents, const PeakActivations& most, Bytes communicators) {
   MemoryUse use = contents.still;
+  use.communicators = communicators;
   use.activations = most.on_gpu;
-  if (s.offload.any()) offload(s, blocks, chunks, contents.activations.leaving(bytes(most.most_saved)), use);
+  if (s.offload.any())
+    offload(s, blocks, chunks, contents.activations.leaving(bytes(most.most_saved)), contents.updated, use);
   return use;
 }
 
 }  // namespace
 
 MemoryUse stage_memory(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks, const Shape& shape,
-                       const StageOrder& order, std::uint32_t weight_versions) {
+                       const StageOrder& order, std::uint32_t weight_versions, Bytes communicators) {
   const StageContents contents = stage_contents(s, blocks, chunks, shape, weight_versions);
-  return at_peak(s, blocks, chunks, contents, peak_activations(contents.activations, shape, order));
+  return at_peak(s, blocks, chunks, contents, peak_activations(contents.activations, shape, order), communicators);
 }
 
 PeakActivations SavedPeaks::of(std::uint32_t stage, const ActivationSizes& sizes, const Shape& shape,
@@ -248,13 +276,14 @@ std::vector<MemoryUse> stage_memories(const Scenario& s, const Blocks& blocks,
   SavedPeaks own;
   SavedPeaks& known = peaks != nullptr ? *peaks : own;
   StageContents contents;
+  const CommunicatorBuffers communicators(s, blocks.tied > 0);
   for (std::uint32_t stage = 0; stage < chunks.size(); ++stage) {
     const std::uint32_t versions = pipeline.weight_versions[stage];
     const bool like_the_one_before = stage > 0 && versions == pipeline.weight_versions[stage - 1] &&
                                      hold_the_same(blocks, chunks[stage], chunks[stage - 1]);
     if (!like_the_one_before) contents = stage_contents(s, blocks, chunks[stage], pipeline.shape, versions);
     const PeakActivations most = known.of(stage, contents.activations, pipeline.shape, pipeline.orders[stage]);
-    stages.push_back(at_peak(s, blocks, chunks[stage], contents, most));
+    stages.push_back(at_peak(s, blocks, chunks[stage], contents, most, communicators.of_stage(stage)));
   }
   return stages;
 }

@@ -54,9 +54,10 @@ class HeldActivations {
 };
 
 /// One GPU's memory at its stage's peak. `chunks`: the stage's, one per virtual stage; `order`: its passes;
-/// `weight_versions`: how many versions of its parameters it keeps.
+/// `weight_versions`: how many versions of its parameters it keeps; `communicators`: what its communicators take.
 MemoryUse stage_memory(const Scenario& scenario, const Blocks& blocks, std::span<const BlockRange> chunks,
-                       const Shape& shape, const StageOrder& order, std::uint32_t weight_versions = 1);
+                       const Shape& shape, const StageOrder& order, std::uint32_t weight_versions = 1,
+                       Bytes communicators = {});
 
 /// The activations of a stage where they take most.
 struct PeakActivations {

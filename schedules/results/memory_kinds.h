@@ -25,6 +25,7 @@ inline constexpr MemoryKind kMemoryKinds[] = {
     {"optimizer", "optimizer", "optimizer state", &MemoryUse::optimizer, &Offloaded::optimizer},
     {"activations", "activations", "activations", &MemoryUse::activations, &Offloaded::activations},
     {"buffers", "buffers", "buffers", &MemoryUse::buffers},
+    {"communicators", "NCCL", "NCCL's buffers", &MemoryUse::communicators, nullptr, false},
     {"reserve", "reserve", "reserve", &MemoryUse::reserve, nullptr, false},
 };
 static_assert(sizeof(MemoryUse) == std::size(kMemoryKinds) * sizeof(Bytes) + 2 * sizeof(Offloaded),

@@ -53,7 +53,7 @@ struct Offloaded {
 
 /// Memory of one GPU at its peak, by kind: results/memory_kinds.h lists them.
 struct MemoryUse {
-  Bytes parameters{}, gradients{}, optimizer{}, activations{}, buffers{}, reserve{};
+  Bytes parameters{}, gradients{}, optimizer{}, activations{}, buffers{}, communicators{}, reserve{};
   Offloaded host{}, nvme{};
   Bytes peak() const;
   /// What the framework's allocator hands out: torch.cuda.max_memory_allocated.

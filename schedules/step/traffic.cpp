@@ -216,7 +216,7 @@ class Declarer {
                                            algorithm(s_.data_parallel.mode))}},
                          summing, held.all);
         }
-        const bool scattered = zero_ >= 2 || (zero_ == 1 && !s_.software.zero_1_all_reduce);
+        const bool scattered = scatters_gradients(s_);
         const Operation operation = scattered ? Operation::reduce_scatter : Operation::all_reduce;
         Communication sum{{over_data_ranks(operation, bytes_of(held.rest(), on_wire), shards, groups.own_shards,
                                            algorithm(s_.data_parallel.mode))}};

@@ -316,7 +316,7 @@ class UnitCost {
     };
     const double main = static_cast<double>(element_bytes(s_.software.main_gradient_precision)),
                  wire = static_cast<double>(element_bytes(gradient_precision(s_)));
-    const bool scatters = zero >= 2 || (zero == 1 && !s_.software.zero_1_all_reduce);
+    const bool scatters = scatters_gradients(s_);
     const Time gradients = sum(scatters ? Operation::reduce_scatter : Operation::all_reduce, parameters * wire);
     const Time gathered = sum(Operation::all_gather, parameters * element());
     (sums_each_micro_batch(s_) ? out.backward : out.once) += gradients;

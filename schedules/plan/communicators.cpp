@@ -1,0 +1,153 @@
+#include "schedules/plan/communicators.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "collectives/nccl/constants.h"
+#include "sim/whole_bytes.h"
+
+namespace stepcast::schedules {
+namespace {
+
+constexpr double kKiB = 1024, kMiB = 1024 * kKiB;
+/// Buffers of the two protocols that have flags (computeBuffSizes), beside Simple's, which NCCL_BUFFSIZE sets.
+constexpr double kOfLl = 512 * kKiB, kOfLl128 = 4800 * kKiB;
+constexpr double kPage = 2 * kMiB;           ///< CUDA_IPC_MIN; what is shared between processes is a multiple of it
+constexpr std::uint32_t kSteps = 8;          ///< NCCL_STEPS, that a buffer is cut into
+constexpr std::uint32_t kPoolSteps = 16;     ///< NCCL_SHARED_STEPS
+constexpr double kPoolChunk = 128 * kKiB;    ///< NCCL_P2P_NET_CHUNKSIZE
+constexpr std::uint32_t kPeersOfARound = 8;  ///< NCCL_MAX_DEV_WORK_P2P_PER_BATCH
+constexpr std::uint32_t kChannelsOfAnAdapter = 2, kChannelsOverPcie = 2;
+/// NVSwitches that add up: blocks of Hopper, and of later GPUs; and NCCL_NVLS_CHUNKSIZE.
+constexpr std::uint32_t kSwitchChannels = 16, kLaterSwitchChannels = 24, kBlackwell = 100;
+constexpr double kSwitchChunk = 128 * kKiB;
+
+double pages(double bytes) { return std::ceil(bytes / kPage) * kPage; }
+
+}  // namespace
+
+CommunicatorBuffers::CommunicatorBuffers(const Scenario& s, bool tied)
+    : s_(s),
+      tied_(tied),
+      trees_of_all_(s.software.transport.buffer.value > 0 &&
+                    !collectives::nccl::connects_when_used(s.software.transport.nccl_version)),
+      node_gpus_(std::max(std::min(s.cluster.node.gpus, s.cluster.gpus), 1u)),
+      every_stage_(of_every_stage()) {}
+
+std::uint32_t CommunicatorBuffers::channels(const Communicator& c) const {
+  const std::uint32_t most = std::min(s_.software.transport.channels, s_.software.transport.most_channels);
+  if (c.ranks > c.in_node)
+    return std::min(most, kChannelsOfAnAdapter * std::clamp(s_.cluster.node.nics, 1u, c.in_node));
+  return s_.cluster.node.nvlink ? most : std::min(most, kChannelsOverPcie);
+}
+
+double CommunicatorBuffers::of_collectives(const Communicator& c) const {
+  const double simple = static_cast<double>(s_.software.transport.buffer.value);
+  const double near = pages(kOfLl + kOfLl128 + simple) + kPage, far = 2 * pages(kOfLl128 + simple);
+  const bool several_nodes = c.ranks > c.in_node;
+  const bool tree = (c.sums || trees_of_all_) && c.ranks > 2;  // of two it is the ring
+  // Of a node: its ranks' connections to the next one, of which one leaves it where there are several nodes.
+  const double inside = several_nodes ? c.in_node - 1 : c.in_node;
+  double of_node = inside * near + (several_nodes ? far : 0);
+  // A tree goes through a node's ranks one behind the other, both ways; counted is one that has both neighbours. The
+  // root in the node has one node above or below it, or some of both.
+  if (tree) of_node += inside * near + (several_nodes ? (c.ranks > 2 * c.in_node ? 2 : 1) * far : 0);
+  return channels(c) * of_node / c.in_node;
+}
+
+double CommunicatorBuffers::of_peers(const Communicator& c) const {
+  const double simple = static_cast<double>(s_.software.transport.buffer.value);
+  const std::uint32_t all = std::bit_ceil(s_.cluster.node.nvlink ? s_.software.transport.channels : kChannelsOverPcie);
+  std::uint32_t of_peer = all;
+  if (c.ranks > c.in_node) {  // as many as let all peers be served in one round
+    const std::uint32_t rounds = (c.ranks + kPeersOfARound - 1) / kPeersOfARound;
+    while (of_peer > 1 && of_peer * rounds > all) of_peer /= 2;
+  }
+  const double near = pages(kOfLl + kOfLl128 + simple) + kPage;
+  const double pools = 2.0 * all * kPoolSteps * std::min(kPoolChunk, simple / kSteps);
+  return c.peers * of_peer * near + (c.far_peers ? pools : 0);
+}
+
+double CommunicatorBuffers::of_switches(const Communicator& c) const {
+  if (!c.sums || c.in_node <= 2 || !s_.cluster.node.nvlink_sharp || s_.software.transport.nvls.share <= 0) return 0;
+  const std::uint32_t channels =
+      s_.cluster.node.compute_capability >= kBlackwell ? kLaterSwitchChannels : kSwitchChannels;
+  return 2.0 * channels * kSteps * kSwitchChunk * c.in_node;
+}
+
+Bytes CommunicatorBuffers::of(const Communicator& c) const {
+  if (c.ranks <= 1 || s_.software.transport.buffer.value == 0) return {};
+  double bytes = c.collectives ? of_collectives(c) + of_switches(c) : 0;
+  if (c.peers > 0 || c.far_peers) bytes += of_peers(c);
+  return whole_bytes(bytes);
+}
+
+std::uint32_t CommunicatorBuffers::in_node(std::uint32_t stride, std::uint32_t ranks) const {
+  return std::clamp(node_gpus_ / stride, 1u, ranks);
+}
+
+Bytes CommunicatorBuffers::of_every_stage() const {
+  const Parallelism& plan = s_.parallelism;
+  const Ranks ranks(plan, s_.cluster.node.gpus);
+  const auto along = [&](Dimension d) { return in_node(ranks.stride(d), size(plan, d)); };
+  const std::uint32_t tensor = along(Dimension::tensor), context = along(Dimension::context),
+                      copies = context * along(Dimension::data);
+  const std::uint32_t of_stage = std::min(tensor * copies, node_gpus_);  // in one node
+  const bool sums = !scatters_gradients(s_);
+
+  Bytes all = of({.ranks = s_.cluster.gpus, .in_node = node_gpus_, .sums = true});
+  all += of({.ranks = plan.tensor, .in_node = tensor, .sums = true});
+  if (plan.context > 1) {
+    const bool gathers = plan.context_method == ContextMethod::all_gather;
+    const bool to_all = plan.context_method == ContextMethod::ulysses;
+    Communicator sharing{.ranks = plan.context, .in_node = context, .collectives = gathers};
+    if (!gathers) {  // round a ring each sends to one and receives from another
+      sharing.peers = context > 1 ? (to_all ? context - 1 : 1) : 0;
+      sharing.far_peers = plan.context > context;
+    }
+    all += of(sharing);
+  }
+  if (plan.expert > 1) {
+    const std::uint32_t near = std::min(plan.expert, of_stage);
+    all += of({.ranks = plan.expert,
+               .in_node = near,
+               .collectives = false,
+               .peers = near - 1,
+               .far_peers = plan.expert > near});
+    all += of({.ranks = expert_copies(plan), .in_node = std::max(of_stage / plan.expert, 1u), .sums = sums});
+  }
+  const std::uint32_t shards = shard_ranks(s_), replicas = weight_copies(plan) / shards;
+  all += of({.ranks = shards, .in_node = std::min(copies, shards), .sums = sums && replicas == 1});
+  all += of({.ranks = replicas, .in_node = std::max(copies / shards, 1u), .sums = true});
+  return all;
+}
+
+Communicator CommunicatorBuffers::of_stages(std::uint32_t stage) const {
+  const Parallelism& plan = s_.parallelism;
+  Communicator stages{.ranks = plan.pipeline, .collectives = false};
+  stages.in_node = in_node(Ranks(plan, s_.cluster.node.gpus).stride(Dimension::pipeline), plan.pipeline);
+  const auto see = [&](std::uint32_t other) {
+    if (other / stages.in_node == stage / stages.in_node)
+      ++stages.peers;
+    else
+      stages.far_peers = true;
+  };
+  const bool goes_round = s_.pipeline.virtual_stages > 1 && plan.pipeline > 2;
+  if (stage > 0 || goes_round) see((stage + plan.pipeline - 1) % plan.pipeline);
+  if (stage + 1 < plan.pipeline || goes_round) see((stage + 1) % plan.pipeline);
+  return stages;
+}
+
+Bytes CommunicatorBuffers::of_stage(std::uint32_t stage) const {
+  if (s_.software.transport.buffer.value == 0) return {};
+  Bytes all = every_stage_;
+  if (s_.parallelism.pipeline == 1) return all;
+  const Communicator stages = of_stages(stage);
+  all += of(stages);
+  if (tied_ && (stage == 0 || stage + 1 == s_.parallelism.pipeline))
+    all += of({.ranks = 2, .in_node = stages.in_node == s_.parallelism.pipeline ? 2u : 1u, .sums = true});
+  return all;
+}
+
+}  // namespace stepcast::schedules
