@@ -77,7 +77,8 @@ TEST(NodeMemory, DrivesLikewise) {
   const Forecast f = forecast(s);
   ASSERT_TRUE(f.drives);
   EXPECT_EQ(f.drives->used, f.stages.front().memory.nvme.optimizer * 8);
-  EXPECT_FALSE(f.host_memory);
+  ASSERT_TRUE(f.host_memory);  // the gradients
+  EXPECT_EQ(f.host_memory->used, f.stages.front().memory.host.gradients * 8);
   s.offload.nvme_size = Bytes{f.drives->used.value - 1};
   ASSERT_TRUE(forecast(s).out_of_memory);
   EXPECT_EQ(forecast(s).out_of_memory->memory, Tier::nvme);

@@ -16,7 +16,7 @@ TEST(MemoryKinds, EachMemberHasOneKeyAndCountsOnceInThePeak) {
     use.*kind.on_gpu = Bytes{std::int64_t{1} << keys.size()};
   }
   EXPECT_EQ(use.peak().value, (2 << keys.size()) - 2);
-  EXPECT_EQ(use.peak() - use.allocated(), use.reserve);
+  EXPECT_EQ(use.peak() - use.allocated(), use.communicators + use.reserve);
 }
 
 TEST(MemoryKinds, OffloadedOnesAddUpWithoutThePeak) {
