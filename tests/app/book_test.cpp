@@ -19,8 +19,8 @@
 #include "tests/app/program.h"
 #include "tests/app/script.h"
 #include "tests/sanitized.h"
-#include "topology/builders.h"
 #include "topology/fabrics.h"
+#include "topology/node_builders.h"
 
 namespace stepcast::app {
 namespace {

@@ -10,11 +10,11 @@
 
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
-#include "topology/draw.h"
 #include "topology/fabrics.h"
 #include "topology/fabrics/sharing.h"
 #include "topology/fabrics/written_graph.h"
 #include "topology/maximum_flow.h"
+#include "topology/random_pick.h"
 
 namespace stepcast::topology {
 namespace {

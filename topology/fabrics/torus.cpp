@@ -7,8 +7,8 @@
 
 #include "sim/input_error.h"
 #include "topology/dimensions.h"
-#include "topology/draw.h"
 #include "topology/fabrics.h"
+#include "topology/random_pick.h"
 
 namespace stepcast::topology {
 
