@@ -9,7 +9,7 @@ namespace stepcast::app {
 
 extern const Command run_command, validate_command, diff_command, search_command, layouts_command, sensitivity_command,
     plan_command, sweep_command, merge_command, emit_command, import_command, topology_command, collective_command,
-    flows_command, replay_command, page_command, calibrate_command, fit_command, list_command, show_command,
+    flows_command, replay_command, report_command, calibrate_command, fit_command, list_command, show_command,
     keys_command, completion_command, help_command, complete_command, manual_command;
 
 std::span<const Command* const> commands() {
@@ -17,7 +17,7 @@ std::span<const Command* const> commands() {
       &run_command,         &diff_command,       &validate_command,   &search_command,   &layouts_command,
       &sensitivity_command, &plan_command,       &sweep_command,      &merge_command,    &emit_command,
       &import_command,      &topology_command,   &collective_command, &flows_command,    &replay_command,
-      &page_command,        &calibrate_command,  &fit_command,        &list_command,     &show_command,
+      &report_command,      &calibrate_command,  &fit_command,        &list_command,     &show_command,
       &keys_command,        &completion_command, &help_command,       &complete_command, &manual_command};
   return all;
 }

@@ -65,7 +65,7 @@ endfunction()
 # sees a variant read that was not written.)
 set(compiled_apart "/app/commands/(flows|run|validate)" "/app/report/(machine_svg|page_template)")
 set(compiled_alone "/app/report/(figure|residuals_svg|schedule_diagram|steps_svg)" /collectives/algorithms/trees /schedules/checks/check_pipeline
-    /schedules/pipeline/pipelines/zero_bubble_v /sim/flow_network "/topology/builders/(mesh|nvswitch|pcie|torus)"
+    /schedules/pipeline/pipelines/zero_bubble_v /sim/flow_network "/topology/node_builders/(mesh|nvswitch|pcie|torus)"
     "/topology/fabrics/(dragonfly_plus|rail_fat_tree|torus)")
 function(stepcast_unity target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)

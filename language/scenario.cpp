@@ -7,6 +7,7 @@
 #include "language/configs/model.h"
 #include "language/configs/profile.h"
 #include "language/core/convert.h"
+#include "language/core/names_of.h"
 #include "language/core/nearest.h"
 #include "language/core/read_mapping.h"
 #include "models/layers/fusion.h"
@@ -40,23 +41,28 @@ struct ScenarioDraft {
 };
 using D = ScenarioDraft;
 
-Names recompute_names() { return {"none", "selective", "full"}; }
+Names recompute_names() { return names_of<schedules::Recompute::full>({"none", "selective", "full"}); }
 Names module_names() {
   Names names;
   for (const schedules::RecomputedModule& module : schedules::kRecomputedModules) names.push_back(module.name);
   return names;
 }
-Names mode_names() { return {"all_reduce", "parameter_server", "sharded_parameter_server"}; }
+Names mode_names() {
+  return names_of<schedules::DataParallelMode::sharded_parameter_server>(
+      {"all_reduce", "parameter_server", "sharded_parameter_server"});
+}
 Names consistency_names() { return {schedules::kConsistencyNames.begin(), schedules::kConsistencyNames.end()}; }
-Names context_names() { return {"ring", "all-gather", "ulysses"}; }
-Names tensor_names() { return {"megatron", "partition-output", "reduce-output"}; }
-Names dimension_names() { return {"tensor", "context", "data", "pipeline"}; }
-Names fusion_names() { return {"none", "all"}; }
+Names context_names() { return names_of<schedules::ContextMethod::ulysses>({"ring", "all-gather", "ulysses"}); }
+Names tensor_names() {
+  return names_of<schedules::TensorMethod::reduce_output>({"megatron", "partition-output", "reduce-output"});
+}
+Names dimension_names() { return names_of<schedules::Dimension::pipeline>({"tensor", "context", "data", "pipeline"}); }
+Names fusion_names() { return names_of<schedules::Fusion::all>({"none", "all"}); }
 Names tier_names() { return {schedules::kTierNames.begin(), schedules::kTierNames.end()}; }
 Names scaling_names() { return {schedules::kScalingNames.begin(), schedules::kScalingNames.end()}; }
 Names balance_names() { return {"equal", "speed"}; }
-Names outcome_names() { return {"ran", "failed"}; }
-Names memory_names() { return {"allocated", "reserved", "device"}; }
+Names outcome_names() { return names_of<schedules::RunOutcome::failed>({"ran", "failed"}); }
+Names memory_names() { return names_of<schedules::MemoryFigure::device>({"allocated", "reserved", "device"}); }
 Names confidence_names() { return {"stated", "assumed"}; }
 
 Names schedule_names() {
@@ -66,7 +72,7 @@ Names schedule_names() {
   return names;
 }
 
-Names placement_names() { return {"looping", "v-shape", "opposite"}; }
+Names placement_names() { return names_of<schedules::Placement::opposite>({"looping", "v-shape", "opposite"}); }
 
 decltype(schedules::Parallelism::order) order(const Value& list) {
   std::vector<schedules::Dimension> found;

@@ -7,7 +7,7 @@
 # - A file includes its own header first, which so is known to compile alone.
 # - No two folders, of whatever depth, include each other. A folder and its sub-folder are two folders like any others:
 #   either the files at the top use the sub-folder (app/commands/run.cpp uses app/report/), or the sub-folder uses the
-#   files at the top (topology/builders/ uses topology/builders.h, whose list names its items as `extern`), but not both.
+#   files at the top (topology/node_builders/ uses topology/node_builders.h, whose list names its items as `extern`), but not both.
 # - No circle of files: x.h and x.cpp count as one.
 # - A header that more than 15 files include holds one concept. Those that do are listed with it in `concepts`.
 # - A private header is included in its own folder alone.

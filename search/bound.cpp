@@ -6,7 +6,7 @@
 
 #include "models/cost/optimizer.h"
 #include "models/layers/frozen.h"
-#include "models/layers/recompute.h"
+#include "models/layers/recompute_groups.h"
 #include "schedules/checks/too_large.h"
 #include "schedules/data_parallel/groups.h"
 #include "schedules/forecast.h"

@@ -17,25 +17,30 @@ struct ChunkTimes {
   Time kernels{};                        ///< of all of them, what surely is kernels
 };
 
-/// What is known of a plan before any traffic between ranks of unlike stages or data ranks.
+/// What a bound knows of a plan's compute and of traffic inside layers, before it looks at sends between stages and at
+/// sums and gathers among data ranks.
 struct Passes {
   const schedules::Scenario& s;
   schedules::Shape shape;
   std::vector<std::vector<ChunkTimes>> chunks;  ///< by stage and virtual stage
   std::vector<Time> update;                     ///< of the weights, by stage
-  bool stand_alone = false;                     ///< groups that share a link need not ask at once
-  /// By stage: passes forward and back of each kind of block in a step, and what traffic inside the layers loads; none:
-  /// GPUs of two kinds have times and traffic of their own.
+  bool stand_alone = false;                     ///< groups that share a link need not begin at the same moment
+  /// [stage][kind of block]: how often a step runs it, forward and back together. Empty with GPUs of two kinds, which
+  /// have times and traffic of their own; so is `loads`.
   std::vector<std::vector<double>> runs{};
-  std::vector<const InnerLoads*> loads{};
+  std::vector<const InnerLoads*> loads{};  ///< by stage: what traffic inside the layers loads links with
 
   /// Whether a stage sends on, forward or back, what each micro-batch has made of a chunk.
   bool sends(schedules::ChunkPlace from, bool forward) const;
 };
 
-/// How the passes of a plan follow each other at best. What else takes time between them is added to it.
+/// A lower bound of a step: how the passes of a plan follow each other at best. A stage's step is at least what comes
+/// in front of its first pass, all of its passes, and what comes behind the last. With two stages and no traffic, say,
+/// the second begins after one forward pass of the first, and the first goes on after the last backward pass of the
+/// second. Whoever knows of traffic adds it by the functions below, in any order, and asks for least() then.
 class Course {
  public:
+  /// `passes` must outlive it.
   Course(const Passes& passes, schedules::Updates updates);
 
   /// What a tensor takes from a stage to the next one, and to the one before.

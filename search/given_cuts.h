@@ -9,22 +9,27 @@
 
 namespace stepcast::search {
 
-/// Plans whose layers are as the scenario has them, each right before the same plan with layers cut by what they take.
+/// Tells when a plan whose layers are cut into stages by what they take (parallelism.layers_per_stage: balanced) is the
+/// same as the one whose layers are cut as the scenario says (given), so that a search counts and simulates it once: 32
+/// alike layers on 4 stages, say, are 8 each either way. Requires that a search comes to each plan with the given cut
+/// right before the same plan with the balanced one, and calls add() of the first and has() of the second.
 class GivenCuts {
  public:
+  /// A plan with the given cut, which the next has() and surely_has() are compared with.
   void add(const Settings& settings, const schedules::Plan& plan) {
     last_ = settings;
     chunks_ = plan.staged.chunks;
     fits_ = !plan.out_of_memory;
   }
 
-  /// Whether a plan is the one before. Plans that do not fit may have another cut than those that do.
+  /// Whether a plan with a balanced cut has the layers of the last one that was added.
   bool has(const Settings& settings, const schedules::Plan& plan) {
     const bool same_cut = is_beside_last(settings) && std::ranges::equal(chunks_, plan.staged.chunks, same);
     if (same_cut && goes_by_time(settings)) known_.insert(without_memory(settings));
     return same_cut;
   }
-  /// The same where that is known without the plan.
+  /// True where has() would say yes, known without making the plan: it said so of a plan that differs only in what the
+  /// cut does not depend on. False says nothing.
   bool surely_has(const Settings& settings) const {
     return is_beside_last(settings) && goes_by_time(settings) && known_.contains(without_memory(settings));
   }
@@ -42,7 +47,8 @@ class GivenCuts {
     settings[layers] = static_cast<std::int64_t>(LayersPerStage::given);
     return settings == last_;
   }
-  /// Whether memory has no say in the cut (LayerCuts::cut), if it is the one before.
+  /// Whether memory has no say in a cut that is the given one (LayerCuts::cut): plans that do not fit may be cut to
+  /// fit.
   bool goes_by_time(const Settings& settings) const {
     static const std::size_t virtual_stages = axis_named("", "pipeline.virtual_stages");
     return fits_ || settings[virtual_stages] > 1;

@@ -61,12 +61,18 @@ struct SearchAnswer {
   /// not fit, or cannot run.
   std::optional<FoundPlan> own{};
   std::optional<Bytes> own_misses{};  ///< so much of a GPU's memory or a node's, where it does not fit
-  /// Plans that the checks accept; of those: that do not fit; whose bound keeps them from the answer, or the bound of
-  /// their layout, and then whether they fit is not asked, nor whether a cut is the given one; that were simulated;
-  /// that the cluster cannot carry after all; that were left when the budget was spent or the search stopped.
-  std::uint64_t screened = 0, refused = 0, bounded = 0, simulated = 0, failed = 0, left = 0;
-  std::string failure;  ///< what keeps the first of those that failed from running; empty: none failed
-  /// Plans that would have been simulated, but that Options::unwanted says something of, and what it says of the first.
+  /// Plans that the checks accept. The counters below, `unwanted` among them, say what became of them.
+  std::uint64_t screened = 0;
+  std::uint64_t refused = 0;  ///< plans that do not fit into memory
+  /// Plans whose bound keeps them from the answer, their own or that of their whole layout. Of the second nobody asks
+  /// whether they fit, nor whether a balanced cut of the layers is the given one, which counts once elsewhere.
+  std::uint64_t bounded = 0;
+  std::uint64_t simulated = 0;
+  std::uint64_t failed = 0;  ///< plans that the cluster cannot carry after all
+  std::uint64_t left = 0;    ///< plans that were left when the budget was spent or the search stopped
+  std::string failure;       ///< what keeps the first of those that failed from running; empty: none failed
+  /// Plans that would have been simulated, but that SearchOptions::unwanted says something of, and what it says of the
+  /// first.
   std::uint64_t unwanted = 0;
   std::string why_unwanted;
   std::uint64_t unscreened = 0;    ///< values of the first kSharedAxes whose plans nobody saw before the search stopped

@@ -30,7 +30,14 @@ namespace stepcast::sim {
 /// There each flow is kept with its bottleneck, the full resource that decides its rate; what such a resource gives,
 /// its level (lambda), is one number for all of its flows, which need not be touched when it changes. A start or an end
 /// changes the level of the resources it crosses, and so what is left to others for as far as levels change: the
-/// repair (sim/bottlenecks.cpp) follows that from the lowest level up.
+/// repair follows that from the lowest level up.
+///
+/// Its functions stand in four files:
+/// - flow_network.cpp: starts, ends and progress of flows, and settle(), which calls the others;
+/// - progressive_filling.cpp: which routes are one component, and its rates filled from nothing;
+/// - kept_routes.cpp: large components, whose routes are kept from instant to instant: which of them start and end, and
+///   whether the repair does or all is filled anew;
+/// - bottlenecks.cpp: the repair itself, the order of the bottlenecks and their levels.
 ///
 /// Who calls: an event loop with a non-decreasing clock. At each instant: any number of expire() and start(), then
 /// one settle(). The rates do not depend on the order of the calls within the instant.
@@ -219,7 +226,7 @@ class FlowNetwork {
   double fixed_rate(std::uint32_t route) const;
   double level(const Resource& resource) const;
 
-  // Kept routes and the repair of their rates (sim/bottlenecks.cpp).
+  // Kept routes (sim/kept_routes.cpp) and the repair of their rates (sim/bottlenecks.cpp).
   void keep_component(Time now);
   void fill_anew(Time now);
   void update_kept(Time now);

@@ -11,11 +11,11 @@
 #include <utility>
 
 #include "sim/input_error.h"
-#include "topology/builders.h"
 #include "topology/cluster_parts.h"
-#include "topology/draw.h"
 #include "topology/fabrics.h"
 #include "topology/link_types.h"
+#include "topology/node_builders.h"
+#include "topology/random_pick.h"
 
 namespace stepcast::topology {
 

@@ -23,9 +23,8 @@ namespace {
 
 /// Whether the fabric's kind makes something of this member of its specification.
 bool reads(const FabricSpec& spec, std::string_view member) {
-  for (const FabricBuilder* fabric : fabrics())
-    if (fabric->name == spec.kind) return std::ranges::find(fabric->reads, member) != fabric->reads.end();
-  return false;
+  const FabricBuilder* const fabric = find_fabric(spec.kind);
+  return fabric != nullptr && std::ranges::find(fabric->reads, member) != fabric->reads.end();
 }
 
 }  // namespace
@@ -36,6 +35,14 @@ std::span<const FabricBuilder* const> fabrics() {
                                       &graph_fabric};
   return list;
 }
+
+const FabricBuilder* find_fabric(std::string_view kind) {
+  const auto all = fabrics();
+  const auto found = std::ranges::find(all, kind, &FabricBuilder::name);
+  return found == all.end() ? nullptr : *found;
+}
+
+bool lists_nodes(const FabricSpec& spec) { return reads(spec, "switches"); }
 
 bool has_several_paths(const FabricSpec& spec) { return reads(spec, "routing"); }
 
@@ -60,11 +67,9 @@ std::unique_ptr<const Fabric> build_fabric(const FabricRequest& request) {
   if (spec.switch_latency < Time{} || spec.cable_latency < Time{}) {
     throw InputError(spec.name, "latencies must be 0 or more");
   }
+  if (const FabricBuilder* fabric = find_fabric(spec.kind)) return fabric->build(request);
   std::vector<std::string_view> names;
-  for (const FabricBuilder* fabric : fabrics()) {
-    if (fabric->name == spec.kind) return fabric->build(request);
-    names.push_back(fabric->name);
-  }
+  for (const FabricBuilder* fabric : fabrics()) names.push_back(fabric->name);
   throw_unknown_name(spec.name, "fabric kind", spec.kind, names);
 }
 

@@ -44,7 +44,7 @@ struct GraphLink {
   friend bool operator==(const GraphLink&, const GraphLink&) = default;
 };
 
-/// One machine, from configs/nodes/. `builder` names who turns it into a graph (topology/builders.cpp lists them);
+/// One machine, from configs/nodes/. `builder` names who turns it into a graph (topology/node_builders.cpp lists them);
 /// of the fields that not all need, a builder reads those of `Builder::reads`.
 struct NodeSpec {
   std::string name;

@@ -57,8 +57,9 @@ class Flows {
   /// Whether groups that take unlike times take what they take together here, though they do not stay together: each of
   /// them is done sooner in truth where it does not meet the others.
   bool drift() const { return drift_; }
-  /// Whether on its nodes' links a lane that stands for others meets what these meet on theirs: wherever traffic could
-  /// fill a node's link together, each of it loads that link of all nodes that it crosses alike. Trees do not.
+  /// Whether one simulated rank may stand for those of other nodes: where flows together could fill a link inside a
+  /// node, each loads that link alike on all nodes that it crosses. A ring's do; a tree's do not, whose inner nodes
+  /// send more.
   bool nodes_alike() const;
   /// Whether it crosses a link that others, which may run at the same time, could fill together with it.
   bool shares(CommunicationId id) const;

@@ -8,12 +8,16 @@
 
 namespace stepcast::workload {
 
-/// The algorithm of the groups of a collective that ask, in a program in which every group stands by itself. Groups
-/// that lie on their nodes unlike each other are communicators for which NCCL's model may pick unlike algorithms, each
-/// without regard to the others; Timer::time() has one for all of them. "library" where that is no other.
+/// The algorithm of one group of a collective, the first of Collective::groups, in a program in which every group
+/// stands by itself. The groups are communicators of their own, and NCCL's model picks an algorithm for each without
+/// regard to the others: of two that lie on their nodes unlike each other, one may be told a ring and the other a tree.
+/// Where the collective leaves the choice to the library, Timer::time() picks one for all of them. Returned is what is
+/// to be asked of the timer: "ring/LL128" or the like where the group's own pick is another, else the collective's own
+/// algorithm ("library" where it leaves the choice).
 std::string own_algorithm(const Collective& collective, const collectives::Timer& timer);
 
-/// What all groups of such a collective load together, each going its own way, by link; empty where all go the same.
+/// What all groups of such a collective load together, by link, each with its own algorithm; empty where all have the
+/// same.
 std::vector<collectives::Timing::Load> loads_of_unlike(const Collective& collective, const collectives::Timer& timer);
 
 }  // namespace stepcast::workload

@@ -49,7 +49,7 @@ int make_page(const std::vector<std::string>& words) {
 
 }  // namespace
 
-extern const Command page_command;
-constinit const Command page_command{"report", "one page of several results, for a browser", page_line, make_page};
+extern const Command report_command;
+constinit const Command report_command{"report", "one page of several results, for a browser", page_line, make_page};
 
 }  // namespace stepcast::app

@@ -39,8 +39,7 @@
 #include "sim/units_text.h"
 #include "topology/cluster.h"
 #include "topology/dimensions.h"
-#include "topology/export/dot.h"
-#include "topology/export/nccl_xml.h"
+#include "topology/exports.h"
 #include "topology/import/nccl_xml.h"
 #include "topology/import/smi_matrix.h"
 #include "topology/link_kind_name.h"
@@ -308,6 +307,35 @@ std::vector<std::uint32_t> torus_sides(const schedules::ClusterSpec& spec, const
   return topology::parse_sides(spec.node.torus, spec.node.name);
 }
 
+/// An option for each export of the whole cluster, or of one node.
+void add_exports(boost::program_options::options_description& options, bool one_node) {
+  for (const topology::Export* each : topology::exports())
+    if (each->one_node == one_node)
+      options.add_options()(std::string(each->name).c_str(), std::string(each->summary).c_str());
+}
+
+/// The words for what is printed in the place of the machine's ways: --matrix, --links, ...
+std::vector<std::string> known_forms() {
+  std::vector<std::string> forms{"matrix", "links"};
+  const auto add = [&](bool one_node) {
+    for (const topology::Export* each : topology::exports())
+      if (each->one_node == one_node) forms.emplace_back(each->name);
+  };
+  add(false);
+  forms.emplace_back("json");
+  add(true);
+  return forms;
+}
+
+/// What is printed of a machine in one of these forms; "": the ways between its GPUs.
+std::string text_in(const std::string& form, const Cluster& cluster, const std::string& name) {
+  if (form == "links") return link_table(cluster);
+  if (form == "json") return json(cluster, name);
+  for (const topology::Export* each : topology::exports())
+    if (each->name == form) return language::visible_lines(each->write(cluster));
+  return head(cluster, language::visible(name)) + matrices(cluster, form == "matrix");
+}
+
 CommandLine topology_line() {
   namespace po = boost::program_options;
   po::options_description options("Options");
@@ -324,12 +352,13 @@ CommandLine topology_line() {
       ("pcie", text_option("pcie-gen4-x16"), "likewise its PCIe links")
       ("socket-link", text_option("infinity-fabric"), "likewise the link between its processors")
       ("matrix", "path, bandwidth, latency and hops of every pair")
-      ("links", "every link")
-      ("dot", "the graph for Graphviz")
+      ("links", "every link");
+  add_exports(options, false);
+  options.add_options()
       ("plot", text_option(""), "also draw the machine into this file: .svg or .png")
-      ("json", "everything for programs")
-      ("nccl-xml", "one node as NCCL_TOPO_FILE")
-      ("output", text_option(""), "write to this file instead of standard output");
+      ("json", "everything for programs");
+  add_exports(options, true);
+  options.add_options()("output", text_option(""), "write to this file instead of standard output");
   // clang-format on
   add_report_option(options);
   return {
@@ -356,9 +385,8 @@ int show_topology(const std::vector<std::string>& words) {
   const auto values = parse_options(words, topology_line());
   if (!values) return kDone;
   std::vector<std::string> forms;
-  for (const char* form : {"matrix", "links", "dot", "json", "nccl-xml"}) {
-    if (values->count(form) > 0) forms.emplace_back(form);
-  }
+  for (const std::string& form : known_forms())
+    if (values->count(form) > 0) forms.push_back(form);
   if (forms.size() > 1) {
     throw InputError("stepcast topology", "found --" + forms[0] + " and --" + forms[1] + ", expected one of them");
   }
@@ -373,18 +401,7 @@ int show_topology(const std::vector<std::string>& words) {
   const schedules::ClusterSpec spec = find_cluster(name, *values, library);
   const Cluster cluster = build_as_asked(spec, *values);
   check_outputs(outputs, library.files());
-  std::string out;
-  if (form == "links") {
-    out = link_table(cluster);
-  } else if (form == "dot") {
-    out = language::visible_lines(to_dot(cluster));
-  } else if (form == "json") {
-    out = json(cluster, name);
-  } else if (form == "nccl-xml") {
-    out = to_nccl_xml(cluster);
-  } else {
-    out = head(cluster, language::visible(name)) + matrices(cluster, form == "matrix");
-  }
+  const std::string out = text_in(form, cluster, name);
   std::vector<NewFile> files;
   if (!page.empty()) {
     const PagePart part{.kind = "topology", .title = name, .document = json(cluster, name)};

@@ -10,7 +10,7 @@
 
 #include "calibrate/fit/gemm_fit.h"
 #include "models/cost/elementwise.h"
-#include "models/cost/kernel.h"
+#include "models/cost/kernel_time.h"
 #include "sim/input_error.h"
 
 namespace stepcast::calibrate {

@@ -38,8 +38,8 @@ FittedModel other_multiplies(const Bundle& bundle);
 /// Whose fused attention a bundle measured: "own" first, measured or not.
 std::vector<std::string> makers_of_attention(const Bundle& bundle);
 
-/// One maker's fused causal attention by models/cost/kernel.h: the share of the peak rate that it reaches, over all
-/// head widths: kernels.MAKER.attention.forward, backward.
+/// One maker's fused causal attention by models/cost/fused_attention.h: the share of the peak rate that it reaches,
+/// over all head widths: kernels.MAKER.attention.forward, backward.
 FittedModel fit_attention(const Bundle& bundle, const schedules::Gpu& gpu, const std::string& maker, bool backward,
                           const Launches& launches);
 

@@ -28,10 +28,13 @@ std::vector<std::span<const topology::GpuId>> by_node(const topology::Cluster& c
 std::vector<Chain> found_chains(const topology::Cluster& cluster, std::span<const topology::GpuId> group,
                                 std::uint32_t nodes, ChainSearches& searches);
 
-/// Communicators beside the first walk the chains found for it, by number. Numbers the GPUs of each anew, alike on all
-/// its nodes, where that lets the chains move more on its links: the first chain is laid along each that is found for
-/// the communicator itself, from every start and both ways, and the fastest wins. Groups in order of their ids, `nodes`
-/// as in GroupPlacement; those that are spread unevenly over nodes stay as they are.
+/// Numbers the GPUs of `groups` anew, but those of the first, so that all can walk `chains`: the chains of the first
+/// group (found_chains), as places in a group. A group on other GPUs of its nodes may have fast links between other
+/// places: if chains walk 0-1-3-2 and the second group is fast along its GPUs a-c-b-d, its places 0, 1, 3, 2 have to be
+/// a, c, b, d, so the group becomes a, c, d, b. All nodes of a group are numbered alike. How: the first chain is laid
+/// along each chain that is found for the group itself, from every start and both ways, and the fastest numbering wins,
+/// if it is faster than the order of the ids. Takes groups in order of their ids, `nodes` as in GroupPlacement; groups
+/// that are spread unevenly over nodes stay as they are.
 void walk_alike(const topology::Cluster& cluster, std::vector<std::vector<topology::GpuId>>& groups,
                 std::uint32_t nodes, std::span<const Chain> chains, ChainSearches& searches);
 

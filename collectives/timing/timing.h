@@ -16,8 +16,8 @@ struct Timing {
   Time latency{};   ///< what it would take with next to no bytes, same algorithm
   Time still{};     ///< of the duration: in which its busiest connection, or link, waits and moves nothing
   Time before{};    ///< of `still`: in front of all that moves, for launch and copies within a rank
-  /// In so many bursts it moves, and waits as long before each: its share of what `still` is besides. 1: nobody knows
-  /// better, or all the waiting is in front.
+  /// It moves in so many bursts: it waits `before`, and then (still - before) / bursts in front of each burst, which
+  /// takes (duration - still) / bursts. 1: nobody knows better, or all the waiting is in front.
   std::uint32_t bursts = 1;
   /// Per repetition, if the same is launched again and again: what nccl-tests prints. Less than the duration where data
   /// only passes through the ranks (broadcast, reduce): the first is at work on the next while the last still waits.

@@ -14,7 +14,6 @@
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 #include "topology/allocation.h"
-#include "topology/dimensions.h"
 #include "topology/fabrics.h"
 #include "topology/fabrics/written_graph.h"
 #include "topology/hostlist.h"
@@ -58,10 +57,12 @@ Place place_in(const Node& fabric, const std::string& key) {
   return item < list->items.size() ? locate(list->items[item], key.substr(end + 2)) : list->place;
 }
 
-/// What switches and cables of a listed fabric say wrongly, where they say it.
-void check_graph(const topology::FabricSpec& fabric, const Value& v) {
+/// What the keys of one kind of fabric say wrongly, where they say it.
+void check_kind(const topology::FabricSpec& fabric, JoinedNodes joined, const Value& v) {
+  const topology::FabricBuilder* const builder = topology::find_fabric(fabric.kind);
+  if (builder == nullptr || builder->check == nullptr) return;
   try {
-    topology::read_written_graph(fabric);
+    builder->check(fabric, joined.nodes);
   } catch (const InputError& error) {
     const std::string what = error.what();
     const std::size_t colon = what.find(": ");
@@ -84,33 +85,20 @@ void check_routing(const topology::FabricSpec& fabric, const Value& v) {
   unread("seed", "hash", "which hashes nothing");
   unread("spray_efficiency", "spray", "which sprays nothing");
   if (fabric.routing != "spray") return;
-  if (fabric.kind == "torus")
-    blame("routing",
-          "found 'spray' with kind torus, which goes dimension by dimension and leaves a packet no choice; expected "
-          "adaptive or hash");
+  const topology::FabricBuilder* const builder = topology::find_fabric(fabric.kind);
+  if (builder != nullptr && !builder->sprays_nothing.empty())
+    blame("routing", "found 'spray' with kind " + fabric.kind + ", " + std::string(builder->sprays_nothing) +
+                         "; expected adaptive or hash");
   if (!fabric.spray_efficiency)
     blame("routing",
           "found 'spray' without spray_efficiency, expected what sprayed paths carry of what their links could beside "
           "it, as the fabric fat-tree-eqds states it");
 }
 
-void check_torus(const topology::FabricSpec& fabric, JoinedNodes joined, const Value& v) {
-  const auto blame = [&](const std::string& what) { fail(locate(*v.node, "torus"), join(v.path, "torus"), what); };
-  const std::optional<std::vector<std::uint32_t>> sides = topology::read_sides(fabric.torus);
-  if (!sides)
-    blame((fabric.torus.empty() ? std::string("missing, with kind torus") : "found '" + fabric.torus + "'") +
-          ", expected two or three sides such as '16x16' or '4x4x8'");
-  const std::uint32_t places = topology::Grid(*sides).size();
-  if (places < joined.nodes)
-    blame("found '" + fabric.torus + "', which has a router for " + std::to_string(places) + " of the " +
-          std::to_string(joined.nodes) + " nodes, expected one for each");
-}
-
 topology::FabricSpec read_fabric(const Value& v, JoinedNodes joined) {
   topology::FabricSpec fabric = read_block(fabric_table(), v);
   if (fabric.name.empty()) fabric.name = v.text;
-  if (fabric.kind == "torus") check_torus(fabric, joined, v);
-  if (fabric.kind == "graph") check_graph(fabric, v);
+  check_kind(fabric, joined, v);
   check_routing(fabric, v);
   check_up_links(fabric, joined, v);
   return fabric;
@@ -152,7 +140,7 @@ void check_joined(const ClusterDraft& draft, const Value& value, const schedules
           "found " + std::to_string(nodes) + " nodes " + in_quotes(cluster.node.name) +
               ", which have no network cards; expected one node");
   }
-  if (cluster.fabric.kind != "graph") return;
+  if (!topology::lists_nodes(cluster.fabric)) return;
   const topology::WrittenGraph graph = topology::read_written_graph(cluster.fabric);
   if (const auto found = apart(graph, cluster)) {
     const Node* const fabric = value.node->find("fabric");
@@ -197,7 +185,7 @@ topology::FabricSpec fabric_over(const std::string& usual, const Value& cluster,
 /// The nodes of a list, by the numbers that the fabric gives them. Throws InputError with what is wrong with the list.
 topology::Allocation listed_nodes(const std::string& list, const topology::FabricSpec& fabric,
                                   std::uint32_t gpus_per_node) {
-  if (fabric.kind != "graph")
+  if (!topology::lists_nodes(fabric))
     throw InputError("", "found " + in_quotes(list) + " with a fabric of kind " + fabric.kind +
                              ", whose nodes have no names; expected kind graph, or cluster.allocation");
   const topology::WrittenGraph graph = topology::read_written_graph(fabric);
@@ -233,7 +221,7 @@ void use_listed_nodes(const ClusterDraft& draft, const Value& value, std::uint32
       blame("nodelist", error.what());
     }
     cluster.gpus = topology::count(*cluster.allocation);
-  } else if (cluster.fabric.kind == "graph" && nodes > 1) {
+  } else if (topology::lists_nodes(cluster.fabric) && nodes > 1) {
     const std::size_t listed = topology::read_written_graph(cluster.fabric).nodes.size();
     if (nodes > listed)
       blame("nodes", "found " + std::to_string(nodes) + " nodes, of which the switches of cluster.fabric list " +

@@ -4,6 +4,7 @@
 
 #include "language/configs/network.h"
 #include "language/core/convert.h"
+#include "language/core/names_of.h"
 #include "language/hugging_face/read_config.h"
 
 namespace stepcast::language {
@@ -30,13 +31,16 @@ Names variation_keys() {
           "window_in_chunks",  "full_attention_every"};
 }
 
-Names activations() { return {"gelu", "relu", "swiglu", "geglu"}; }
-Names bias_names() { return {"false", "true", "attention", "feed-forward"}; }
-Names query_key_norm_names() { return {"false", "true", "all-heads"}; }
-Names position_encodings() { return {"learned", "rotary", "alibi"}; }
-Names parallel_blocks() { return {"none", "one-norm", "two-norms"}; }
+Names activations() { return names_of<schedules::Activation::geglu>({"gelu", "relu", "swiglu", "geglu"}); }
+Names bias_names() { return names_of<schedules::Biases::feed_forward>({"false", "true", "attention", "feed-forward"}); }
+Names query_key_norm_names() { return names_of<schedules::QueryKeyNorm::all_heads>({"false", "true", "all-heads"}); }
+// Relative positions, which come last, are of t5 alone, and nobody asks for them.
+Names position_encodings() { return names_of<schedules::Positions::alibi>({"learned", "rotary", "alibi"}); }
+Names parallel_blocks() { return names_of<schedules::ParallelBlock::two_norms>({"none", "one-norm", "two-norms"}); }
 
-Names families() { return {"gpt", "llama", "bert", "t5", "vit", "cnn", "mlp", "operators", "moe"}; }
+Names families() {
+  return names_of<schedules::Family::moe>({"gpt", "llama", "bert", "t5", "vit", "cnn", "mlp", "operators", "moe"});
+}
 
 /// Each of these keys must be given.
 void require(const Value& value, const Names& keys) {

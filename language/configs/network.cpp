@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "language/core/convert.h"
+#include "language/core/names_of.h"
 #include "language/core/nearest.h"
 #include "language/core/read_mapping.h"
 
@@ -62,7 +63,7 @@ Names op_names() {
 }
 Names norm_names() { return {"none", "batch"}; }
 Names activation_names() { return {"none", "relu"}; }
-Names join_names() { return {"concatenate", "add", "drop"}; }
+Names join_names() { return names_of<Join::drop>({"concatenate", "add", "drop"}); }
 
 /// "3", or "1x7": height, then width.
 void store_kernel(D& d, const Value& v) {

@@ -8,7 +8,7 @@
 #include "language/core/read_mapping.h"
 #include "language/import/node_import.h"
 #include "sim/input_error.h"
-#include "topology/builders.h"
+#include "topology/node_builders.h"
 
 namespace stepcast::language {
 namespace {

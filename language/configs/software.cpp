@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 #include "language/configs/files.h"
@@ -8,6 +10,7 @@
 #include "language/configs/network_shares.h"
 #include "language/core/library.h"
 #include "language/core/merge.h"
+#include "language/core/names_of.h"
 #include "language/core/read_mapping.h"
 
 namespace stepcast::language {
@@ -21,15 +24,24 @@ template <auto member>
 void store_flag(Software& s, const Value& v) {
   s.*member = v.flag;
 }
-Names sum_once_names() { return {"false", "in_pipelines", "true"}; }  // of schedules::SumOnce
-Names graph_names() { return {"none", "layers", "step"}; }
-Names overlap_names() { return {"none", "backward", "all", "false", "true"}; }
-void store_overlap(Software& s, const Value& v) {
-  using schedules::TensorOverlap;
-  constexpr TensorOverlap of_names[] = {TensorOverlap::none, TensorOverlap::backward, TensorOverlap::all,
-                                        TensorOverlap::none, TensorOverlap::backward};
-  s.tensor_overlap = of_names[v.choice];
+Names sum_once_names() { return names_of<schedules::SumOnce::yes>({"false", "in_pipelines", "true"}); }
+Names graph_names() { return names_of<schedules::CudaGraphs::step>({"none", "layers", "step"}); }
+
+/// The words of tensor_overlap, of which two mean the same as others.
+struct OverlapWord {
+  std::string_view word;
+  schedules::TensorOverlap overlap;
+};
+constexpr std::array kOverlapWords{
+    OverlapWord{"none", schedules::TensorOverlap::none}, OverlapWord{"backward", schedules::TensorOverlap::backward},
+    OverlapWord{"all", schedules::TensorOverlap::all}, OverlapWord{"false", schedules::TensorOverlap::none},
+    OverlapWord{"true", schedules::TensorOverlap::backward}};
+Names overlap_names() {
+  Names names;
+  for (const OverlapWord& each : kOverlapWords) names.push_back(each.word);
+  return names;
 }
+void store_overlap(Software& s, const Value& v) { s.tensor_overlap = kOverlapWords[v.choice].overlap; }
 
 template <auto member>
 void store_time(Software& s, const Value& v) {
@@ -56,11 +68,13 @@ using collectives::Transport;
 
 }  // namespace
 
-Names attention_names() { return {"unfused", "flash"}; }
+Names attention_names() { return names_of<Attention::flash>({"unfused", "flash"}); }
 
-Names partition_names() { return {"layers", "transformer", "transformer|embedding", "parameters", "cost"}; }
-Names reported_memory_names() { return {"fullest", "first_stage"}; }
-Names optimizer_names() { return {"adam", "sgd", "momentum", "none"}; }
+Names partition_names() {
+  return names_of<schedules::Partition::cost>({"layers", "transformer", "transformer|embedding", "parameters", "cost"});
+}
+Names reported_memory_names() { return names_of<schedules::ReportedMemory::first_stage>({"fullest", "first_stage"}); }
+Names optimizer_names() { return names_of<schedules::Optimizer::none>({"adam", "sgd", "momentum", "none"}); }
 
 const Table<Software>& software_table() {
   static const Table<Software> table(

@@ -6,7 +6,7 @@
 
 #include "collectives/timing/timer.h"
 #include "models/cost/host_work.h"
-#include "models/cost/kernel.h"
+#include "models/cost/kernel_time.h"
 #include "models/layers/kernels.h"
 #include "scenario/offload.h"
 #include "topology/host_path.h"

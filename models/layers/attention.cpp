@@ -6,7 +6,7 @@
 #include "models/layers/latent_attention.h"
 #include "models/layers/low_precision.h"
 #include "models/layers/multiply_pair.h"
-#include "models/layers/sublayers.h"
+#include "models/layers/shared_operators.h"
 
 namespace stepcast::schedules {
 namespace {

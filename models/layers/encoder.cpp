@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "models/layers/as_double.h"
-#include "models/layers/block_of.h"
-#include "models/layers/sublayers.h"
+#include "models/layers/make_block.h"
+#include "models/layers/shared_operators.h"
 #include "models/layers/transformer_layer.h"
 
 namespace stepcast::schedules {

@@ -5,10 +5,10 @@
 
 #include "models/layers/as_double.h"
 #include "models/layers/attention.h"
-#include "models/layers/block_of.h"
+#include "models/layers/make_block.h"
 #include "models/layers/multiply_pair.h"
 #include "models/layers/partition.h"
-#include "models/layers/sublayers.h"
+#include "models/layers/shared_operators.h"
 #include "models/layers/transformer_layer.h"
 
 namespace stepcast::schedules {

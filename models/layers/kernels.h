@@ -109,7 +109,7 @@ bool is_norm(const Kernel& kernel);
 bool of_weights(const Kernel& kernel);
 /// Whether tensor ranks gather by it what enters a multiply, of which each has a part.
 bool gathers_input(const TensorCollective& traffic);
-/// Whether it multiplies, which its time is mostly for; else memory traffic is what it takes.
+/// Whether it has model_flops(): it multiplies, which its time is mostly for; else it is a kernel of memory traffic.
 bool multiplies(const Kernel& kernel);
 /// Floating-point operations of its multiplies, as model_flops() of models/layers/blocks.h counts them.
 double model_flops(const Kernel& kernel);

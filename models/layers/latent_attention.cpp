@@ -2,7 +2,7 @@
 
 #include "models/layers/as_double.h"
 #include "models/layers/low_precision.h"
-#include "models/layers/sublayers.h"
+#include "models/layers/shared_operators.h"
 
 namespace stepcast::schedules {
 namespace {

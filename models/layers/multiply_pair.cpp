@@ -1,7 +1,7 @@
 #include "models/layers/multiply_pair.h"
 
 #include "models/layers/low_precision.h"
-#include "models/layers/sublayers.h"
+#include "models/layers/shared_operators.h"
 
 namespace stepcast::schedules {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "models/layers/as_double.h"
-#include "models/layers/block_of.h"
+#include "models/layers/make_block.h"
 #include "models/layers/stack_sizes.h"
 #include "sim/whole_bytes.h"
 

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "models/layers/as_double.h"
-#include "models/layers/block_of.h"
 #include "models/layers/encoder.h"
 #include "models/layers/encoder_decoder.h"
+#include "models/layers/make_block.h"
 #include "models/layers/partition.h"
-#include "models/layers/sublayers.h"
+#include "models/layers/shared_operators.h"
 #include "models/layers/transformer_layer.h"
 
 namespace stepcast::schedules {

@@ -5,7 +5,7 @@
 #include "models/layers/experts.h"
 #include "models/layers/feed_forward.h"
 #include "models/layers/parallel_block.h"
-#include "models/layers/sublayers.h"
+#include "models/layers/shared_operators.h"
 
 namespace stepcast::schedules {
 void second_half(Writer& w, FeedForward kind) {

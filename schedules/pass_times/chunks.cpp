@@ -13,6 +13,9 @@ namespace {
 
 using PieceClasses = PieceTimes::PieceClasses;
 
+/// Adds the time of kernels to their classes: fused attention has one of its own; of the others those that multiply
+/// have model_flops(), and all else is memory-bound (multiplies(), models/layers/kernels.h). add_traffic() adds
+/// traffic.
 void add_kernels(PieceClasses& classes, const Kernels& kernels, const KernelCost& cost) {
   for (const Kernel& kernel : kernels) {
     if (std::holds_alternative<TensorCollective>(kernel)) continue;

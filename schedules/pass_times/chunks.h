@@ -94,10 +94,14 @@ struct OtherKind {
   const Blocks& blocks;
 };
 
-/// Of groups that do the same at the same time, whose time each takes: its own, which is that of the last to end where
-/// they are folded; that of the first to end; or what it takes at least, whichever of the others run beside it. Or no
-/// more than the first of these, which is found faster (collectives::Timer::least).
-enum class SiblingTime : std::uint8_t { all, first, any, bound };
+/// Which time a collective takes whose siblings, groups that do the same at the same time on links that they share,
+/// take unlike times.
+enum class SiblingTime : std::uint8_t {
+  all,    ///< each group its own with all of them at work; where they are folded to one, that of the last to end
+  first,  ///< every group that of the first to end
+  any,    ///< what a group takes at least, whichever of the others are at work beside it
+  bound   ///< no more than `all`, and found faster than that (collectives::Timer::least)
+};
 
 class LayerTraffic;
 

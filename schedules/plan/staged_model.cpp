@@ -6,7 +6,7 @@
 
 #include "models/layers/frozen.h"
 #include "models/layers/partition.h"
-#include "models/layers/recompute.h"
+#include "models/layers/recompute_groups.h"
 #include "schedules/pipeline/placement.h"
 
 namespace stepcast::schedules {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/cost/kernel.h"
+#include "models/cost/kernel_time.h"
 #include "sim/units.h"
 
 namespace stepcast::schedules {

@@ -9,6 +9,7 @@
 #include "schedules/pipeline/placement.h"
 #include "schedules/step/joined.h"
 #include "schedules/step/lanes.h"
+#include "schedules/step/parameter_gathers.h"
 #include "schedules/step/weight_updates.h"
 
 namespace stepcast::schedules {
@@ -27,12 +28,13 @@ class Builder {
         s_(in.scenario),
         lanes_(in, traffic, inner),
         updates_(lanes_),
+        gathers_(lanes_, updates_),
         shape_(in.pipeline->shape),
         chunks_(chunks(shape_)),
         replicas_(lanes_.groups.replicas()),
         micro_batches_(shape_.micro_batches),
         drains_(in.pipeline->updates == Updates::after_flush),
-        gathers_(s_.data_parallel.zero == 3),
+        gathers_parameters_(s_.data_parallel.zero == 3),
         sums_each_micro_batch_(sums_each_micro_batch(s_)),
         joined_(lanes_.count()) {
     const std::size_t passes = std::size_t{2} * micro_batches_ * chunks_ * replicas_;
@@ -109,8 +111,9 @@ class Builder {
           updates_.add_sums(lane, beside->virtual_stage);
           reducing = true;
         }
-      } else if (lanes_.several_data_ranks() && gathers_ && (pass.kind == PassKind::forward || trains(chunk))) {
-        add_gathered_pass(lane, pass, chunk, sums_each_micro_batch_ || last_gradients);
+      } else if (lanes_.several_data_ranks() && gathers_parameters_ &&
+                 (pass.kind == PassKind::forward || trains(chunk))) {
+        gathers_.add_pass(lane, pass, chunk, sums_each_micro_batch_ || last_gradients);
       } else if (lanes_.several_data_ranks() && makes_gradients &&
                  (sums_each_micro_batch_ || (lanes_.overlaps() && last_gradients)) && trains(chunk)) {
         add_bucketed_backward(lane, pass, chunk);
@@ -142,7 +145,7 @@ class Builder {
   /// Whether a pass goes on where the lane's last one ends and nobody can tell: one stage, alike micro-batches.
   bool runs_on(std::uint32_t lane, bool reducing) {
     // For what is exchanged in every micro-batch.
-    const bool waits = lanes_.several_data_ranks() && (gathers_ || sums_each_micro_batch_);
+    const bool waits = lanes_.several_data_ranks() && (gathers_parameters_ || sums_each_micro_batch_);
     return shape_.stages == 1 && drains_ && !waits && !in_.trace && !in_.record && in_.stragglers == nullptr &&
            !reducing && !in_.transfers && !lanes_.simulates_copies() && !lanes_.waits_in_every_pass() &&
            !lanes_[lane].tasks.empty();
@@ -258,66 +261,6 @@ class Builder {
     if (rest.time.duration > Time{}) lanes_.add_compute(lane, pass, rest, true);
   }
 
-  /// ZeRO 3: each piece's parameters are gathered before it runs, for forward and backward anew, and again between
-  /// recomputation and backward where the software lets go of them; gradients leave piece by piece where the pass sums.
-  void add_gathered_pass(std::uint32_t lane, const Pass& pass, const Chunk& chunk, bool sums_gradients) {
-    const Lanes::Planned planned_at = lanes_.planned(lane, pass.virtual_stage);
-    const DataPlan& plan = planned_at.plan;
-    const std::size_t pieces = chunk.pieces.size();
-    for (std::size_t i = 0; i < pieces; ++i) {
-      const std::size_t at = pass.kind == PassKind::forward ? i : pieces - 1 - i;
-      const Piece& piece = chunk.pieces[at];
-      const Gathers& gathers = plan.gathers[pass.virtual_stage][at];
-      if (pass.kind == PassKind::forward) {
-        Stretch forward;
-        forward.add(piece, pass.kind);
-        add_gathered_compute(lane, pass, gathers, std::move(forward));
-        continue;
-      }
-      if (piece.backward.duration == Time{} && piece.trained == 0) continue;
-      const auto& sums = plan.buckets[pass.virtual_stage];
-      const bool summed = sums_gradients && i < sums.size() && is_last(shape_, pass.kind);
-      const auto sum_after = [&](TaskId done) {
-        if (summed) updates_.add_sum(lane, planned_at.leader, sums[i], done);
-      };
-      Stretch rest;
-      if (pass.kind == PassKind::weight) {  // of activations and their gradients alone
-        rest.add(piece, pass.kind);
-        rest.time = rest.time + lanes_.launch_of_collectives(summed ? 1 : 0);
-        sum_after(lanes_.add_compute(lane, pass, rest, true).last);
-        continue;
-      }
-      const bool anew = s_.software.gather_for_recompute && piece.recompute.duration > Time{};
-      if (anew) add_gathered_compute(lane, pass, gathers, recompute_of(piece));
-      rest.add(piece, pass.kind, !anew);
-      rest.time = rest.time + lanes_.launch_of_collectives(summed ? 1 : 0);
-      sum_after(add_gathered_compute(lane, pass, gathers, std::move(rest)));
-    }
-  }
-
-  /// What may be prefetched is gathered from when the task before starts, the rest from when it has ended; of a piece
-  /// without parameters nothing.
-  TaskId add_gathered_compute(std::uint32_t lane, const Pass& pass, const Gathers& gathers, Stretch time) {
-    const std::vector<LaneTask>& before = lanes_[lane].tasks;
-    const auto back = [&](std::size_t n) {
-      return before.size() >= n ? std::optional<TaskId>(before[before.size() - n].last) : std::nullopt;
-    };
-    std::optional<TaskId> gathered;
-    const std::uint32_t keeper = lanes_.groups.leader(lane, pass.virtual_stage);
-    const std::size_t ahead = s_.software.launch_blocking ? 1 : 2;
-    if (gathers.ahead) gathered = lanes_.collective(lane, keeper, *gathers.ahead, true, back(ahead), "parameters");
-    if (gathers.rest) gathered = lanes_.collective(lane, keeper, *gathers.rest, true, back(1), "parameters");
-    time.time = lanes_.launch_of_collectives((gathers.ahead ? 1 : 0) + (gathers.rest ? 1 : 0)) + time.time;
-    LaneTask& task = lanes_.add_compute(lane, pass, time, true);
-    if (!gathered) return task.last;
-    if (!task.data) {
-      task.data = gathered;
-      task.data_is_parameters = true;
-    }
-    lanes_.step.program.after(task.task, *gathered);
-    return task.last;
-  }
-
   void connect_passes() {
     for (std::uint32_t r = 0; r < replicas_; ++r)
       for (const PassKind kind : {PassKind::forward, PassKind::backward})
@@ -339,10 +282,11 @@ class Builder {
   const Scenario& s_;
   Lanes lanes_;
   WeightUpdates updates_;
+  ParameterGathers gathers_;
   const Shape shape_;
   const std::uint32_t chunks_, replicas_, micro_batches_;
   const bool drains_;
-  const bool gathers_, sums_each_micro_batch_;
+  const bool gathers_parameters_, sums_each_micro_batch_;
   Joined joined_;                                         ///< sends of several lanes
   std::unordered_map<std::uint64_t, Stretch> stretches_;  ///< by lane, pass and the pass beside it
   std::vector<std::uint32_t> first_of_pass_, send_of_pass_, lane_task_of_pass_;

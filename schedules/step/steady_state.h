@@ -10,21 +10,25 @@
 
 namespace stepcast::schedules {
 
-/// What a pipeline does again and again once it repeats.
+/// What a pipeline does again and again once it repeats. One repetition is one or more periods of its orders.
 struct SteadyState {
-  std::uint32_t periods = 1;         ///< of its orders, that one repetition is
-  Time period{};                     ///< what they take together; all that follows is of as many
-  std::vector<TimeSplit> split;      ///< by stage
-  std::vector<std::uint32_t> times;  ///< by CommunicationId: how often it runs
+  std::uint32_t periods = 1;         ///< of the orders, in one repetition
+  Time period{};                     ///< what one repetition takes
+  std::vector<TimeSplit> split;      ///< by stage, of one repetition
+  std::vector<std::uint32_t> times;  ///< by CommunicationId: how often it runs in one repetition
 };
 
-/// Whether a step that was run came to a moment at which everything is as it was one period's time before: what has
-/// ended then had ended, of the period before, by the earlier moment; what is under way was under way, begun and to end
-/// as long before; and all that is seen before the end of the pipeline can be felt anywhere. What is to come depends on
-/// nothing but that, so from there on each period is like the one before, for as long as the orders repeat.
-/// `period`: of the orders that were run. `most`: so many of them may be one repetition, since of traffic that meets on
-/// links one may go first in one period and the other in the next; the least that is one is taken. Nothing: it was not
-/// seen.
+/// The steady state of a step that was run, if it came to one. It has if there are two moments, one repetition's time
+/// apart, at which everything stands alike:
+/// - whatever has ended at the later moment, its counterpart one repetition earlier had ended at the earlier one;
+/// - whatever is under way at the later moment, its counterpart was under way at the earlier one, begun as long before
+///   and to end as long after;
+/// - the ends of all that is under way come before any lane can feel that the orders are about to stop repeating.
+/// What follows depends on nothing else, so from there on each repetition is like the one before it, for as long as the
+/// orders repeat: a step of many micro-batches is a short one with more repetitions put in.
+/// `period`: of the orders that were run. `most`: at most so many periods are tried as one repetition, the fewest
+/// first. One may not do where two transfers meet on a link and one goes first in one period, the other in the next.
+/// Nothing is returned where no steady state was seen.
 std::optional<SteadyState> steady_state(const Step& step, const sim::Timeline& timeline, const Period& period,
                                         std::uint32_t most);
 

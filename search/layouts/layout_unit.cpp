@@ -1,6 +1,7 @@
 #include "search/layouts/layout_unit.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -34,54 +35,124 @@ namespace {
 
 double as_count(std::int64_t n) { return static_cast<double>(n); }
 
-bool needs_whole_tokens(OperatorKind kind) {
+// Every kind of operator stands in one of these three lists; for how they decide, see kind_of().
+
+/// Operators that need all features of a token.
+constexpr auto by_token_kinds() {
   using enum OperatorKind;
-  switch (kind) {
-    case layer_norm:
-    case rms_norm:
-    case experts_input:
-    case router:
-    case expert_choice:
-    case expert_copies:
-    case experts_dispatch:
-    case experts_combine:
-    case experts_sum:
-      return true;
-    default:
-      return false;
-  }
+  return std::array{layer_norm,    rms_norm,         experts_input,   router,     expert_choice,
+                    expert_copies, experts_dispatch, experts_combine, experts_sum};
 }
 
-bool is_of_attention(OperatorKind kind) {
+/// Operators of attention's core.
+constexpr auto attention_kinds() {
   using enum OperatorKind;
-  switch (kind) {
-    case query_key_norm:
-    case head_gradients:
-    case rotary_positions:
-    case attention_scores:
-    case relative_positions:
-    case alibi:
-    case softmax:
-    case attention_dropout:
-    case attention_values:
-    case head_join:
-    case key_value_copies:
-    case fused_attention:
-      return true;
-    default:
-      return false;
-  }
+  return std::array{query_key_norm,     head_gradients, rotary_positions, attention_scores,
+                    relative_positions, alibi,          softmax,          attention_dropout,
+                    attention_values,   head_join,      key_value_copies, fused_attention};
 }
+
+/// Operators that are what their kernels are: a multiply, a convolution, or elementwise.
+constexpr auto kinds_by_kernels() {
+  using enum OperatorKind;
+  return std::array{other,
+                    embedding,
+                    embedding_projection,
+                    mtp_join,
+                    mtp_projection,
+                    positions,
+                    segments,
+                    embedding_dropout,
+                    patches,
+                    class_token,
+                    head_projection,
+                    logits,
+                    logit_metrics,
+                    logit_cast,
+                    cross_entropy,
+                    pooler,
+                    tanh,
+                    next_sentence,
+                    masked_words,
+                    classes,
+                    residual_branch,
+                    bias,
+                    residual,
+                    bias_dropout_residual,
+                    halves_sum,
+                    query_key_value,
+                    attention_projection,
+                    latent_input,
+                    queries,
+                    queries_down,
+                    queries_up,
+                    keys_values_down,
+                    keys_values_up,
+                    low_rank_norm,
+                    latent_join,
+                    cross_queries,
+                    cross_keys_values,
+                    cross_projection,
+                    encoder_output,
+                    feed_forward_in,
+                    gelu,
+                    relu,
+                    swiglu,
+                    geglu,
+                    feed_forward_out,
+                    experts_in,
+                    experts_out,
+                    shared_experts_sum,
+                    checkpoint_gather,
+                    sequence_parts,
+                    cast,
+                    weight_cast,
+                    cast_transpose,
+                    product_scale,
+                    convolution,
+                    linear,
+                    batch_norm,
+                    dropout,
+                    pool,
+                    branches,
+                    join,
+                    gemm,
+                    elementwise,
+                    optimizer};
+}
+
+/// Whether each kind of operator stands in one of the lists, and in no other.
+constexpr bool are_all_told() {
+  std::array<int, kOperatorNames.size()> lists{};
+  for (const OperatorKind kind : by_token_kinds()) ++lists[static_cast<std::size_t>(kind)];
+  for (const OperatorKind kind : attention_kinds()) ++lists[static_cast<std::size_t>(kind)];
+  for (const OperatorKind kind : kinds_by_kernels()) ++lists[static_cast<std::size_t>(kind)];
+  return std::ranges::all_of(lists, [](int count) { return count == 1; });
+}
+static_assert(are_all_told(), "a new kind of operator belongs into one of the three lists above");
+
+/// What a unit is by one of its kernels; none: elementwise, if no other of its kernels says more. Each kernel has an
+/// overload: a new one does not compile before somebody says what it makes of its unit.
+struct KindByKernel {
+  std::optional<UnitKind> operator()(const Gemm&) const { return UnitKind::multiply; }
+  std::optional<UnitKind> operator()(const Convolution&) const { return UnitKind::convolution; }
+  std::optional<UnitKind> operator()(const Elementwise&) const { return std::nullopt; }
+  std::optional<UnitKind> operator()(const FusedAttention&) const { return UnitKind::attention; }
+  std::optional<UnitKind> operator()(const TensorCollective&) const {
+    return std::nullopt;
+  }  // an unsplit model has none
+};
 
 UnitKind kind_of(const Block& block, std::uint32_t place) {
   const OperatorKind kind = block.operators[place].kind;
-  if (needs_whole_tokens(kind)) return UnitKind::by_token;
-  if (is_of_attention(kind)) return UnitKind::attention;
+  const auto is_in = [&](const auto& kinds) { return std::ranges::find(kinds, kind) != kinds.end(); };
+  static constexpr auto kByToken = by_token_kinds();
+  static constexpr auto kOfAttention = attention_kinds();
+  if (is_in(kByToken)) return UnitKind::by_token;
+  if (is_in(kOfAttention)) return UnitKind::attention;
   if (kind == OperatorKind::embedding && !forward_of(block, place).empty()) return UnitKind::embedding;
-  for (const Kernel& kernel : forward_of(block, place)) {
-    if (std::holds_alternative<Gemm>(kernel)) return UnitKind::multiply;
-    if (std::holds_alternative<Convolution>(kernel)) return UnitKind::convolution;
-  }
+  for (const Kernel& kernel : forward_of(block, place))
+    if (const std::optional<UnitKind> told = std::visit(KindByKernel{}, kernel)) return *told;
   return UnitKind::elementwise;
 }
 

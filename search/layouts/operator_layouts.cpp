@@ -6,7 +6,7 @@
 
 #include "models/cost/optimizer.h"
 #include "models/cost/pass.h"
-#include "models/layers/block_of.h"
+#include "models/layers/make_block.h"
 #include "schedules/pass_times/chunks.h"
 #include "schedules/plan/memory.h"
 #include "search/layouts/split_kernel.h"

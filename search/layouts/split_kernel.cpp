@@ -1,7 +1,7 @@
 #include "search/layouts/split_kernel.h"
 
 #include <algorithm>
-#include <utility>
+#include <variant>
 
 namespace stepcast::search {
 
@@ -35,38 +35,61 @@ double read_of(const Convolution& kernel, bool backward, const DimensionSplit& s
   return kernel.read / std::min(in, out);  // of both; the one that is split less counts for all
 }
 
+/// A kernel of a multiply with a weight, split along the dimensions of that multiply. Each kernel has an overload: a
+/// new one does not compile before somebody says how it is split.
+struct SplitOfMultiply {
+  bool backward;
+  const DimensionSplit& split;
+  double weight_bytes;
+
+  void operator()(Gemm& gemm) const {
+    share(gemm.shape, as_multiplied(split, backward, gemm.of_weights));
+    if (gemm.kernels > 1) gemm.kernels = std::max(1, gemm.kernels / static_cast<int>(split.batch));
+  }
+  void operator()(Convolution& convolution) const {
+    convolution.read = read_of(convolution, backward, split, weight_bytes);
+    share(convolution.shape, as_multiplied(split, backward, convolution.of_weights));
+  }
+  void operator()(Elementwise& elementwise) const {
+    const std::int64_t ways = elementwise.of_weights ? split.columns * split.inner : split.rows * split.columns;
+    elementwise.bytes /= static_cast<double>(ways * split.batch);
+  }
+  void operator()(FusedAttention&) const {}    // has no weight, so it is of no such multiply
+  void operator()(TensorCollective&) const {}  // the model is unsplit: nothing is exchanged inside a layer
+};
+
+/// A kernel that some devices share evenly, by overload likewise.
+struct EvenSplit {
+  std::int64_t ways;
+
+  void operator()(Gemm& gemm) const {
+    // Attention's multiplies are many in a kernel; a router's is one, of rows or, as a gradient, over them.
+    if (gemm.shape.batch > 1)
+      share(gemm.shape.batch, ways);
+    else
+      share(gemm.of_weights ? gemm.shape.k : gemm.shape.m, ways);
+  }
+  void operator()(Convolution&) const {}  // has a weight: of_multiply() splits it
+  void operator()(Elementwise& elementwise) const { elementwise.bytes /= static_cast<double>(ways); }
+  void operator()(FusedAttention& attention) const {
+    const auto parts = static_cast<double>(ways);
+    attention.flops.value /= parts;
+    attention.query_rows /= parts;
+  }
+  void operator()(TensorCollective&) const {}  // the model is unsplit: nothing is exchanged inside a layer
+};
+
 }  // namespace
 
 Kernel of_multiply(const Kernel& kernel, bool backward, const DimensionSplit& split, double weight_bytes) {
   Kernel part = kernel;
-  if (auto* gemm = std::get_if<Gemm>(&part)) {
-    share(gemm->shape, as_multiplied(split, backward, gemm->of_weights));
-    if (gemm->kernels > 1) gemm->kernels = std::max(1, gemm->kernels / static_cast<int>(split.batch));
-  } else if (auto* convolution = std::get_if<Convolution>(&part)) {
-    convolution->read = read_of(*convolution, backward, split, weight_bytes);
-    share(convolution->shape, as_multiplied(split, backward, convolution->of_weights));
-  } else if (auto* elementwise = std::get_if<Elementwise>(&part)) {
-    const std::int64_t ways = elementwise->of_weights ? split.columns * split.inner : split.rows * split.columns;
-    elementwise->bytes /= static_cast<double>(ways * split.batch);
-  }
+  std::visit(SplitOfMultiply{backward, split, weight_bytes}, part);
   return part;
 }
 
 Kernel shared(const Kernel& kernel, std::int64_t ways) {
   Kernel part = kernel;
-  const auto parts = static_cast<double>(ways);
-  if (auto* gemm = std::get_if<Gemm>(&part)) {
-    // Attention's multiplies are many in a kernel; a router's is one, of rows or, as a gradient, over them.
-    if (gemm->shape.batch > 1)
-      share(gemm->shape.batch, ways);
-    else
-      share(gemm->of_weights ? gemm->shape.k : gemm->shape.m, ways);
-  } else if (auto* elementwise = std::get_if<Elementwise>(&part)) {
-    elementwise->bytes /= parts;
-  } else if (auto* attention = std::get_if<FusedAttention>(&part)) {
-    attention->flops.value /= parts;
-    attention->query_rows /= parts;
-  }
+  std::visit(EvenSplit{ways}, part);
   return part;
 }
 

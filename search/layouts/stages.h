@@ -31,8 +31,9 @@ struct StageProblem {
 /// (Zheng et al. 2022, "Alpa", arXiv 2201.12023, eq. 2).
 Time pipeline_time(std::span<const Time> stages, std::int64_t micro_batches);
 
-/// Of how many micro-batches a stage holds activations that has so many stages from it on: with 1F1B the last stage but
-/// n holds n + 1 (the same, sec. 5.2: with it, eq. 3's s decides what fits).
+/// Of how many micro-batches a stage holds the activations at once, with 1F1B: of as many as there are stages from it
+/// to the last one, itself counted (`stages_left`), but of no more than there are. Of 4 stages the first holds 4, the
+/// last 1. It decides what fits: it is the s of eq. 3 (the same, sec. 5.2).
 std::uint32_t micro_batches_held(std::uint32_t stages_left, std::int64_t micro_batches);
 
 struct CutStage {

@@ -19,8 +19,8 @@
 #include "tests/app/program.h"
 #include "tests/app/script.h"
 #include "tests/sanitized.h"
-#include "topology/builders.h"
 #include "topology/fabrics.h"
+#include "topology/node_builders.h"
 
 namespace stepcast::app {
 namespace {
@@ -62,6 +62,30 @@ TEST(Book, ContentsNameEveryPage) {
     EXPECT_NE(read_text(contents).find("(" + page.filename().string() + ")"), std::string::npos)
         << contents << " does not name " << page;
   }
+}
+
+TEST(Book, GlossaryNamesFilesThatHoldWhatItSays) {
+  std::string text = read_text(kTree / "docs/glossary.md");
+  std::ranges::replace(text, '\n', ' ');
+  const std::regex file("`([a-z_0-9]+/[a-z_0-9/]+[.](?:h|cpp|csv|md))`");
+  for (std::sregex_iterator at(text.begin(), text.end(), file), end; at != end; ++at)
+    EXPECT_TRUE(fs::exists(kTree / (*at)[1].str())) << "docs/glossary.md names " << (*at)[1];
+  // `Type` (`file`), `Type`, `Other` (`file`), or (`Type`, `file`).
+  const std::regex held("((?:`[A-Za-z_:]+`,? +)+)[(]?`([a-z_0-9]+/[a-z_0-9/]+[.](?:h|cpp))`");
+  const std::regex name("([A-Za-z_]+)`");
+  std::size_t types = 0;
+  for (std::sregex_iterator at(text.begin(), text.end(), held), end; at != end; ++at) {
+    const std::string names = (*at)[1], path = (*at)[2], code = read_text(kTree / path);
+    for (std::sregex_iterator word(names.begin(), names.end(), name); word != end; ++word) {
+      const std::string each = (*word)[1];
+      const bool is_type = each.front() >= 'A' && each.front() <= 'Z';
+      const std::string before = is_type ? "(struct|class|using) " : "\\b";
+      EXPECT_TRUE(std::regex_search(code, std::regex(before + each + "\\b")))
+          << "docs/glossary.md says that " << each << " is in " << path;
+      types += is_type ? 1 : 0;
+    }
+  }
+  EXPECT_GT(types, 60u);
 }
 
 TEST(Book, EachAlgorithmScheduleNodeAndFabricHasAPageAndAPicture) {

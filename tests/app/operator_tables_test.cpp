@@ -16,7 +16,7 @@
 #include "language/configs/files.h"
 #include "language/core/library.h"
 #include "models/cost/gemm.h"
-#include "models/cost/kernel.h"
+#include "models/cost/kernel_time.h"
 #include "tests/app/program.h"
 
 namespace stepcast::app {

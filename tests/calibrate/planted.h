@@ -9,7 +9,7 @@
 
 #include "calibrate/bundle/bundle.h"
 #include "models/cost/gemm.h"
-#include "models/cost/kernel.h"
+#include "models/cost/kernel_time.h"
 #include "scenario/gpu.h"
 #include "tests/calibrate/bundle/small_bundle.h"
 

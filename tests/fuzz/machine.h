@@ -1,7 +1,7 @@
 #pragma once
 
 #include "topology/cluster.h"
-#include "topology/export/nccl_xml.h"
+#include "topology/exports/nccl_xml.h"
 #include "topology/matrix.h"
 #include "topology/spec.h"
 

@@ -10,8 +10,8 @@
 #include "language/configs/files.h"
 #include "language/questions.h"
 #include "tests/language/fixtures.h"
-#include "topology/builders.h"
 #include "topology/fabrics.h"
+#include "topology/node_builders.h"
 
 namespace stepcast::language {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "models/layers/block_of.h"
+#include "models/layers/make_block.h"
 #include "models/layers/stack_sizes.h"
 #include "models/layers/transformer.h"
 #include "models/layers/transformer_layer.h"

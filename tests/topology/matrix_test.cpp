@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/topology/machines.h"
-#include "topology/export/dot.h"
+#include "topology/exports/dot.h"
 
 namespace stepcast::topology {
 namespace {

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "sim/input_error.h"
-#include "topology/draw.h"
 #include "topology/fabrics/sharing.h"
 #include "topology/fabrics/tree_flow.h"
+#include "topology/random_pick.h"
 #include "topology/unfit_radix.h"
 
 namespace stepcast::topology {

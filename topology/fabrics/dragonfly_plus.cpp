@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "sim/input_error.h"
-#include "topology/draw.h"
 #include "topology/fabrics.h"
 #include "topology/fabrics/sharing.h"
 #include "topology/fabrics/tree_flow.h"
+#include "topology/random_pick.h"
 #include "topology/unfit_radix.h"
 
 namespace stepcast::topology {

@@ -10,11 +10,11 @@
 
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
-#include "topology/draw.h"
 #include "topology/fabrics.h"
 #include "topology/fabrics/sharing.h"
 #include "topology/fabrics/written_graph.h"
 #include "topology/maximum_flow.h"
+#include "topology/random_pick.h"
 
 namespace stepcast::topology {
 namespace {
@@ -300,6 +300,8 @@ std::unique_ptr<const Fabric> build_graph_fabric(const FabricRequest& request) {
 
 constexpr std::array<std::string_view, 5> kReadByGraph = {"switches", "cables", "routing", "seed", "spray_efficiency"};
 
+void check_written_graph(const FabricSpec& spec, std::uint32_t) { read_written_graph(spec); }
+
 }  // namespace
 
 extern const FabricBuilder graph_fabric;
@@ -307,6 +309,7 @@ constinit const FabricBuilder graph_fabric{.name = "graph",
                                            .summary = "switches and cables as they are listed, with the nodes of each",
                                            .source = {},
                                            .reads = kReadByGraph,
+                                           .check = check_written_graph,
                                            .build = build_graph_fabric};
 
 }  // namespace stepcast::topology

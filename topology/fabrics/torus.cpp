@@ -7,8 +7,8 @@
 
 #include "sim/input_error.h"
 #include "topology/dimensions.h"
-#include "topology/draw.h"
 #include "topology/fabrics.h"
+#include "topology/random_pick.h"
 
 namespace stepcast::topology {
 
@@ -110,6 +110,18 @@ std::unique_ptr<const Fabric> build_torus_fabric(const FabricRequest& request) {
 
 constexpr std::array<std::string_view, 3> kReads = {"torus", "routing", "seed"};
 
+void check_torus_sides(const FabricSpec& spec, std::uint32_t nodes) {
+  const std::optional<std::vector<std::uint32_t>> sides = read_sides(spec.torus);
+  const std::string found = "found '" + spec.torus + "'";
+  if (!sides)
+    throw InputError("", "torus: " + (spec.torus.empty() ? "missing, with kind torus" : found) +
+                             ", expected two or three sides such as '16x16' or '4x4x8'");
+  const std::uint32_t places = Grid(*sides).size();
+  if (places < nodes)
+    throw InputError("", "torus: " + found + ", which has a router for " + std::to_string(places) + " of the " +
+                             std::to_string(nodes) + " nodes, expected one for each");
+}
+
 }  // namespace
 
 extern const FabricBuilder torus_fabric;
@@ -118,6 +130,8 @@ constinit const FabricBuilder torus_fabric{
     .summary = "a router per node, in rings of two or three dimensions",
     .source = "Dally and Towles, Principles and Practices of Interconnection Networks, 2004, chapters 5 and 8",
     .reads = kReads,
+    .sprays_nothing = "which goes dimension by dimension and leaves a packet no choice",
+    .check = check_torus_sides,
     .build = build_torus_fabric};
 
 }  // namespace stepcast::topology

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "models/cost/kernel.h"
+#include "models/cost/kernel_time.h"
 
 namespace stepcast::schedules {
 namespace {

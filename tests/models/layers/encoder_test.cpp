@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "models/cost/kernel.h"
+#include "models/cost/kernel_time.h"
 #include "models/layers/model_blocks.h"
 #include "schedules/checks/check.h"
 #include "schedules/forecast.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "models/cost/kernel.h"
+#include "models/cost/kernel_time.h"
 #include "models/layers/model_blocks.h"
 #include "schedules/checks/check.h"
 #include "schedules/forecast.h"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "models/cost/kernel.h"
+#include "models/cost/kernel_time.h"
 #include "models/layers/low_precision.h"
 #include "schedules/checks/check.h"
 #include "schedules/forecast.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "models/cost/kernel.h"
+#include "models/cost/kernel_time.h"
 #include "models/cost/optimizer.h"
 #include "models/layers/model_blocks.h"
 #include "schedules/checks/check.h"

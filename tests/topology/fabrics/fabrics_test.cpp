@@ -16,8 +16,8 @@
 #include "sim/input_error.h"
 #include "tests/sanitized.h"
 #include "tests/topology/machines.h"
-#include "topology/draw.h"
 #include "topology/fabrics/clos.h"
+#include "topology/random_pick.h"
 
 namespace stepcast::topology {
 namespace {

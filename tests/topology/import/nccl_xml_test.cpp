@@ -6,7 +6,7 @@
 #include <string>
 
 #include "tests/topology/machines.h"
-#include "topology/export/nccl_xml.h"
+#include "topology/exports/nccl_xml.h"
 #include "topology/matrix.h"
 
 namespace stepcast::topology {

@@ -1,4 +1,4 @@
-#include "models/layers/sublayers.h"
+#include "models/layers/shared_operators.h"
 
 #include "models/layers/as_double.h"
 #include "models/layers/composite_operators.h"

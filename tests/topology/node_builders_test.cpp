@@ -1,4 +1,4 @@
-#include "topology/builders.h"
+#include "topology/node_builders.h"
 
 #include <gtest/gtest.h>
 

@@ -7,9 +7,9 @@
 
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
-#include "topology/builders.h"
-#include "topology/builders/pcie_tree.h"
 #include "topology/link_types.h"
+#include "topology/node_builders.h"
+#include "topology/node_builders/pcie_tree.h"
 #include "topology/text.h"
 
 namespace stepcast::topology {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "sim/input_error.h"
-#include "topology/builders.h"
 #include "topology/link_types.h"
+#include "topology/node_builders.h"
 #include "topology/unknown_name.h"
 
 namespace stepcast::topology {

@@ -1,9 +1,9 @@
 #include <array>
 #include <string_view>
 
-#include "topology/builders.h"
-#include "topology/builders/pcie_tree.h"
 #include "topology/link_types.h"
+#include "topology/node_builders.h"
+#include "topology/node_builders/pcie_tree.h"
 
 namespace stepcast::topology {
 

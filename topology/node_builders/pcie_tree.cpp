@@ -1,4 +1,4 @@
-#include "topology/builders/pcie_tree.h"
+#include "topology/node_builders/pcie_tree.h"
 
 #include <string>
 

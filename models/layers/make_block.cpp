@@ -1,4 +1,4 @@
-#include "models/layers/block_of.h"
+#include "models/layers/make_block.h"
 
 #include <algorithm>
 #include <utility>

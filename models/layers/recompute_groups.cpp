@@ -1,4 +1,4 @@
-#include "models/layers/recompute.h"
+#include "models/layers/recompute_groups.h"
 
 #include <algorithm>
 #include <limits>

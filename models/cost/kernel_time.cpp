@@ -1,4 +1,4 @@
-#include "models/cost/kernel.h"
+#include "models/cost/kernel_time.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "topology/export/dot.h"
+#include "topology/exports/dot.h"
 
 #include <fmt/format.h>
 
@@ -8,6 +8,7 @@
 
 #include "sim/units_text.h"
 #include "topology/expand.h"
+#include "topology/exports.h"
 
 namespace stepcast::topology {
 
@@ -89,5 +90,8 @@ std::string to_dot(const Cluster& cluster) {
   }
   return out + "}\n";
 }
+
+extern const Export dot_export;
+constinit const Export dot_export{.name = "dot", .summary = "the graph for Graphviz", .write = to_dot};
 
 }  // namespace stepcast::topology

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "sim/input_error.h"
-#include "topology/builders.h"
-#include "topology/builders/pcie_tree.h"
 #include "topology/dimensions.h"
 #include "topology/link_types.h"
+#include "topology/node_builders.h"
+#include "topology/node_builders/pcie_tree.h"
 
 namespace stepcast::topology {
 

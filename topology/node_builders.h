@@ -18,7 +18,7 @@ struct Builder {
   Graph (*build)(const NodeSpec& node) = nullptr;
 };
 
-/// All builders, in the order tables and help show them. A new machine is a file of builders/ and a line of this list.
+/// All builders, in the order tables and help show them. A new machine is a file of node_builders/ and a line here.
 std::span<const Builder* const> builders();
 
 /// Throws InputError with all names and the nearest one.

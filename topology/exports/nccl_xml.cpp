@@ -1,4 +1,4 @@
-#include "topology/export/nccl_xml.h"
+#include "topology/exports/nccl_xml.h"
 
 #include <fmt/format.h>
 
@@ -12,6 +12,7 @@
 
 #include "sim/input_error.h"
 #include "topology/cluster_parts.h"
+#include "topology/exports.h"
 #include "topology/nccl_constants.h"
 
 namespace stepcast::topology {
@@ -163,5 +164,9 @@ class Exporter {
 }  // namespace
 
 std::string to_nccl_xml(const Cluster& cluster) { return Exporter(cluster).run(); }
+
+extern const Export nccl_xml_export;
+constinit const Export nccl_xml_export{
+    .name = "nccl-xml", .summary = "one node as NCCL_TOPO_FILE", .one_node = true, .write = to_nccl_xml};
 
 }  // namespace stepcast::topology
