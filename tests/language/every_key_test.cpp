@@ -416,6 +416,10 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_EQ(software.partition, schedules::Partition::parameters);
   EXPECT_FALSE(software.zero_1_overlap);
   EXPECT_TRUE(software.zero_1_all_reduce);
+  EXPECT_TRUE(software.zero_2_all_reduce);
+  EXPECT_EQ(software.bucket_copies, 3);
+  EXPECT_FALSE(software.gradient_as_bucket_view);
+  EXPECT_TRUE(software.block_gradients);
   EXPECT_TRUE(software.autograd_gradients);
   EXPECT_EQ(software.activation_overhead, 0.0625);
   EXPECT_EQ(software.fp32_logits, 5);
@@ -465,6 +469,7 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   const collectives::Transport& t = software.transport;
   EXPECT_EQ(t.ramp, nanoseconds(51));
   EXPECT_EQ(t.channels, 52u);
+  EXPECT_EQ(t.buffer, Bytes{6 << 20});
   EXPECT_EQ(t.issue, nanoseconds(53));
   EXPECT_EQ(t.nvls.launch, nanoseconds(54));
   EXPECT_EQ(t.nvls.ramp, nanoseconds(55));

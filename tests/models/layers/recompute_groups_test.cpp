@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
+#include <variant>
 #include <vector>
 
 #include "models/layers/model_blocks.h"
@@ -139,6 +141,25 @@ TEST(RecomputeEvery, TakesTheTimeOfFullRecomputationWhateverTheGroup) {
   const Time each = forecast(s).step;
   s.recompute_group = 4;
   EXPECT_EQ(forecast(s).step, each);
+}
+
+TEST(RecomputeEvery, StopsEarlyInTheLastLayerOfEachGroupAlone) {
+  Scenario s = one_gpu(8);
+  s.recompute = Recompute::full;
+  s.software.dropout = s.software.biases = false;
+  const auto multiplies = [&] {
+    const Blocks model = with_recomputation(s, cut(blocks(s), 1));
+    std::ptrdiff_t all = 0;
+    for (const std::uint32_t kind : model.order)
+      all += std::ranges::count_if(model.kinds[kind].recompute,
+                                   [](const Kernel& kernel) { return std::holds_alternative<Gemm>(kernel); });
+    return all;
+  };
+  const std::ptrdiff_t none_stops = multiplies();
+  s.software.recompute_stops_early = true;
+  EXPECT_EQ(multiplies(), none_stops - 8);
+  s.recompute_group = 4;
+  EXPECT_EQ(multiplies(), none_stops - 2);
 }
 
 TEST(RecomputeFullLayers, RepeatsSoManyForwardPassesAndKeepsTheOthersWhole) {

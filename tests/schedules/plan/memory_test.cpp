@@ -212,6 +212,46 @@ TEST(StageMemory, CountsOneEmptyGradientForEachShapeOfWeight) {
             s.software.memory_reserve);
 }
 
+TEST(StageMemory, HasTheBucketsThatTheSoftwareCopiesGradientsTo) {
+  Scenario s = round_numbers(8);
+  s.parallelism.data = 8;
+  s.training.global_batch = 8 * s.training.micro_batch;
+  const auto buffers = [&] { return forecast(s).stages.front().memory.buffers.value; };
+  const double parameters = forecast(s).parameters;
+  const std::int64_t of_views = buffers();
+  s.software.gradient_as_bucket_view = false;  // PyTorch's DDP: the buckets are a second copy
+  EXPECT_EQ(buffers() - of_views,
+            element_bytes(s.software.main_gradient_precision) * static_cast<std::int64_t>(parameters));
+  s.data_parallel.zero = 1;
+  s.data_parallel.bucket = Bytes{1'000'000};
+  const std::int64_t in_place = buffers();
+  s.software.bucket_copies = 3;
+  EXPECT_EQ(buffers() - in_place, 3'000'000);
+}
+
+// PyTorch's FSDP2: a layer's gradients are whole in the training precision, then in that of the sum until the next
+// layer's are; those of embedding and head wait for all others.
+TEST(StageMemory, HoldsTheGradientsOfTheLayerAtWork) {
+  Scenario s = round_numbers(8);
+  s.parallelism.data = 8;
+  s.data_parallel.zero = 3;
+  s.software.gradient_precision = Precision::fp32;
+  Blocks model;
+  model.kinds = {{.name = "layer", .layer = true, .parameters = 1000, .saved = 100, .working = 5000},
+                 {.name = "head", .parameters = 40, .saved = 7, .working = 9}};
+  model.order = {0, 0, 1};
+  const StageOrder order = {pass(PassKind::forward, 0), pass(PassKind::backward, 0)};
+  const auto activations = [&] { return stage_memory(s, model, cut(model, 1), {}, order).activations.value; };
+  const std::int64_t saved = 100 + 100 + 7, e = element_bytes(s.training.precision);
+  EXPECT_EQ(activations(), saved - 7 + 5000);
+  s.software.block_gradients = true;
+  // The last layer: 2 and 4 bytes a parameter as it hands them over, and the head's. The first has 4 of the last one's
+  // beside what it works with.
+  EXPECT_EQ(activations(), saved - 7 - 100 + 40 * e + 5000 + 4 * 1000);
+  s.data_parallel.zero = 1;
+  EXPECT_EQ(activations(), saved - 7 + 5000);
+}
+
 TEST(OutOfMemory, SaysHowMuchAndWhatIsLargest) {
   Scenario q = round_numbers(8);
   q.cluster.gpu.memory = {80LL << 30};
