@@ -1,0 +1,72 @@
+// Micro-batches, their groups, and heads that a framework's own checks refuse are told or refused here.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "language/frameworks/emit.h"
+#include "schedules/checks/check.h"
+#include "tests/language/frameworks/configurations.h"
+
+namespace stepcast::language {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+/// What emit writes of kSmall under `keys`; its complaint where it refuses.
+std::string emitted_small(const std::string& framework, const std::string& keys) {
+  std::string text;
+  const std::string why = complaint([&] {
+    Library library = configs();
+    Node tree = parse_yaml(kSmall, "small.yaml");
+    merge(scenario_schema(), tree, parse_yaml(keys, "keys.yaml"));
+    const schedules::Scenario plan = read_scenario(tree, library);
+    EXPECT_TRUE(schedules::check(plan).empty()) << keys;
+    text = emit(framework_named(framework, ""), plan, tree).text;
+  });
+  return why.empty() ? text : why;
+}
+
+/// Of four stages with two chunks each on 8 GPUs.
+std::string interleaved(int micro_batches, const std::string& more = "") {
+  return fmt::format(
+      "parallelism: {{pipeline: 4}}\npipeline: {{schedule: interleaved-1f1b, virtual_stages: 2{}}}\n"
+      "training: {{global_batch: {}}}\n",
+      more, 2 * micro_batches);
+}
+
+TEST(MicroBatchGroups, AreToldWhereTheyAreNotTheStages) {
+  const std::string flag = "--microbatch-group-size-per-virtual-pipeline-stage";
+  EXPECT_THAT(emitted_small("megatron", interleaved(18)), HasSubstr(flag + " 6"));
+  EXPECT_THAT(emitted_small("megatron", interleaved(10)), HasSubstr(flag + " 5"));
+  EXPECT_THAT(emitted_small("megatron", interleaved(16)), Not(HasSubstr(flag)));
+  EXPECT_THAT(emitted_small("megatron", interleaved(16, ", micro_batch_group: 12")), HasSubstr(flag + " 12"));
+  for (const char* framework : {"nemo", "megatron-bridge"}) {
+    EXPECT_THAT(emitted_small(framework, interleaved(18)), HasSubstr("microbatch_group_size_per_vp_stage: 6"));
+    EXPECT_THAT(emitted_small(framework, interleaved(16)), Not(HasSubstr("microbatch_group_size")));
+  }
+}
+
+TEST(MicroBatchGroups, OfALineThatDoesNotSayThemAreTheStages) {
+  const auto line = [](int batch, const std::string& more) {
+    return "torchrun --nnodes 1 --nproc-per-node 8 pretrain_gpt.py --num-layers 8 --hidden-size 1024 "
+           "--num-attention-heads 16 --seq-length 1024 --max-position-embeddings 1024 --micro-batch-size 1 --bf16 "
+           "--vocab-size 51200 --pipeline-model-parallel-size 4 --num-virtual-stages-per-pipeline-rank 2 "
+           "--global-batch-size " +
+           std::to_string(batch) + more;
+  };
+  EXPECT_FALSE(imported("megatron", line(32, "")).pipeline.micro_batch_group);
+  EXPECT_THAT(complaint([&] { imported("megatron", line(36, "")); }),
+              AllOf(HasSubstr("given:1:"),
+                    HasSubstr("--global-batch-size: found '36', expected another, or "
+                              "--microbatch-group-size-per-virtual-pipeline-stage"),
+                    HasSubstr("18 micro-batches go in groups of as many as stages, 4"),
+                    HasSubstr("Megatron-LM refuses a last group of 2")));
+  EXPECT_EQ(imported("megatron", line(36, " --microbatch-group-size-per-virtual-pipeline-stage 6"))
+                .pipeline.micro_batch_group,
+            6U);
+}
+
+}  // namespace
+}  // namespace stepcast::language
