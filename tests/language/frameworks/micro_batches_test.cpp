@@ -68,5 +68,30 @@ TEST(MicroBatchGroups, OfALineThatDoesNotSayThemAreTheStages) {
             6U);
 }
 
+/// A plan of Llama 3 8B on 8 GPUs, whose pipelines of four stages run so many micro-batches.
+std::string titan(const std::string& schedule, int micro_batches, const std::string& more = "") {
+  return fmt::format(
+      "model: llama3-8b\nsoftware: torchtitan\nparallelism: {{pipeline: 4}}\ndata_parallel: {{zero: 2}}\n"
+      "pipeline: {{schedule: {}{}}}\ntraining: {{global_batch: {}}}\n",
+      schedule, more, 2 * micro_batches);
+}
+
+TEST(MicroBatches, ThatPytorchsSchedulesRefuseAreNotTold) {
+  const std::string chunks = ", virtual_stages: 2";
+  for (const int taken : {4, 10, 15, 16})
+    EXPECT_THAT(emitted_small("torchtitan", titan("interleaved-1f1b", taken, chunks)), HasSubstr("Interleaved1F1B"));
+  for (const int refused : {18, 22})
+    EXPECT_THAT(emitted_small("torchtitan", titan("interleaved-1f1b", refused, chunks)),
+                AllOf(HasSubstr("training.global_batch: found " + std::to_string(refused)),
+                      HasSubstr("torchtitan cannot be told"), HasSubstr("a multiple of its rounds")));
+  EXPECT_THAT(emitted_small("torchtitan", titan("1f1b", 3)),
+              HasSubstr("training.global_batch: found 3 micro-batches on 4 stages, which torchtitan cannot be told: "
+                        "PyTorch's 1f1b needs at least 4"));
+  EXPECT_THAT(emitted_small("torchtitan", titan("1f1b", 5)), HasSubstr("\"1F1B\""));
+  EXPECT_THAT(emitted_small("torchtitan", titan("gpipe", 3)), HasSubstr("\"GPipe\""));
+  EXPECT_THAT(emitted_small("torchtitan", titan("interleaved-1f1b", 16, chunks + ", micro_batch_group: 12")),
+              HasSubstr("pipeline.micro_batch_group: found '12'"));
+}
+
 }  // namespace
 }  // namespace stepcast::language
