@@ -93,5 +93,17 @@ TEST(MicroBatches, ThatPytorchsSchedulesRefuseAreNotTold) {
               HasSubstr("pipeline.micro_batch_group: found '12'"));
 }
 
+TEST(KeyAndValueHeads, FewerThanTensorRanksAreToldWhereRanksShareThem) {
+  const auto plan = [](const std::string& more, int heads) {
+    return fmt::format("model: {{family: llama, kv_heads: {}, ffn: 2816}}\nparallelism: {{tensor: 4}}\n", heads) + more;
+  };
+  const std::string why = "parallelism.tensor: found 4 ranks for the 2 key and value heads of model.kv_heads, which ";
+  EXPECT_THAT(emitted_small("megatron", plan("", 2)), HasSubstr(why + "Megatron-LM cannot be told"));
+  EXPECT_THAT(emitted_small("nemo", plan("", 2)), HasSubstr(why + "NeMo cannot be told"));
+  EXPECT_THAT(emitted_small("nanotron", plan("software: nanotron\n", 2)), HasSubstr(why + "nanotron cannot be told"));
+  EXPECT_THAT(emitted_small("megatron-bridge", plan("", 2)), HasSubstr("num_query_groups: 2"));
+  EXPECT_THAT(emitted_small("megatron", plan("", 8)), HasSubstr("--num-query-groups 8"));
+}
+
 }  // namespace
 }  // namespace stepcast::language
