@@ -191,6 +191,19 @@ void say_layers(const Scenario& s, Speaker& out) {
   out.text("parallelism.layers_per_stage", list_text(layers, [](std::uint32_t each) { return std::to_string(each); }));
 }
 
+/// Whether the one stage of the scenario runs its passes as 1F1B has it: each backward behind its forward, and nothing
+/// of it later.
+bool runs_one_by_one(const Scenario& s) {
+  const schedules::PipelineSchedule* schedule = schedules::find_pipeline(s.pipeline.schedule);
+  if (schedule == nullptr || schedule->updates != schedules::Updates::after_flush) return false;
+  const std::uint32_t micro_batches = schedules::micro_batches(s);
+  const schedules::Shape shape = schedules::planned_shape(s, micro_batches);
+  const schedules::PipelineSchedule& plain = *schedules::find_pipeline("1f1b");
+  constexpr schedules::StageId kOnly{0};
+  return schedule->supports(shape).empty() &&
+         schedule->order(shape, kOnly) == plain.order(schedules::shape_of(plain, 1, micro_batches), kOnly);
+}
+
 /// Micro-batches in a group, where the scenario says it, or the schedule has groups of another size than its stages: a
 /// framework takes as many as stages where it is not told.
 void say_groups(const Scenario& s, Speaker& out) {
@@ -207,7 +220,7 @@ void say_groups(const Scenario& s, Speaker& out) {
 void say_pipeline(const Scenario& s, Speaker& out) {
   const schedules::PipelinePlan& p = s.pipeline;
   if (s.parallelism.pipeline == 1) {
-    out.text("pipeline.schedule", "1f1b");
+    out.text("pipeline.schedule", runs_one_by_one(s) ? "1f1b" : p.schedule);
     out.size("pipeline.virtual_stages", 1);
     return;
   }

@@ -105,5 +105,22 @@ TEST(KeyAndValueHeads, FewerThanTensorRanksAreToldWhereRanksShareThem) {
   EXPECT_THAT(emitted_small("megatron", plan("", 8)), HasSubstr("--num-query-groups 8"));
 }
 
+TEST(OneStage, WithAnotherOrderOfPassesIsNotTold) {
+  for (const Framework* framework : frameworks()) {
+    if (framework->name == "hf-trainer" || framework->name == "torchtitan" || framework->name == "nanotron") continue;
+    EXPECT_THAT(emitted_small(std::string(framework->name), "pipeline: {schedule: gpipe}"),
+                HasSubstr("pipeline.schedule: found 'gpipe' on one stage, which " + std::string(framework->title)));
+    EXPECT_THAT(emitted_small(std::string(framework->name), "pipeline: {schedule: zb-h1}"),
+                HasSubstr("pipeline.schedule: found 'zb-h1' on one stage"));
+    EXPECT_THAT(emitted_small(std::string(framework->name), "pipeline: {schedule: interleaved-1f1b}"),
+                Not(HasSubstr("on one stage")));
+  }
+  // One micro-batch has one order.
+  EXPECT_THAT(emitted_small("megatron", "pipeline: {schedule: gpipe}\ntraining: {global_batch: 8}"),
+              HasSubstr("--pipeline-model-parallel-size 1"));
+  EXPECT_THAT(emitted_small("torchtitan", "model: llama3-8b\nsoftware: torchtitan\npipeline: {schedule: gpipe}"),
+              HasSubstr("on one stage, which torchtitan cannot be told"));
+}
+
 }  // namespace
 }  // namespace stepcast::language
