@@ -288,8 +288,7 @@ void check_micro_batches(Words& words, std::int64_t data) {
 
 void spell_sharding(Words& words) {
   const std::int64_t data = whole_of(words, "parallelism.data"), context = whole_of(words, "parallelism.context");
-  const std::string group = take(words, "data_parallel.shard_group"),
-                    zero = data * context == 1 ? "0" : text_of(words, "data_parallel.zero");  // one rank has no shards
+  const std::string group = take(words, "data_parallel.shard_group"), zero = text_of(words, "data_parallel.zero");
   // With no shards there is no group of them.
   const std::int64_t shared = group.empty() ? data * context : std::stoll(group);
   // Context ranks always share parameters with the data ranks that shard them.
