@@ -36,10 +36,15 @@ std::size_t axis_of(const char* option, const std::string& key) {
   }
 }
 
-/// "a,b,c", of which none is empty.
+/// "a,b,c", of which none is empty and none stands twice.
 std::vector<std::int64_t> values_of(const search::SearchAxis& axis, const std::string& list) {
   std::vector<std::int64_t> values;
-  for (const std::string& value : split(list, ',')) values.push_back(search::read_value(axis, "--over", value));
+  for (const std::string& word : split(list, ',')) {
+    const std::int64_t value = search::read_value(axis, "--over", word);
+    if (std::ranges::find(values, value) != values.end())
+      throw InputError("--over", std::string(axis.key) + ": found " + in_quotes(word) + " twice, expected once");
+    values.push_back(value);
+  }
   add_values(values, {});
   return values;
 }

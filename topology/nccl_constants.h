@@ -32,6 +32,9 @@ inline constexpr std::array<SocketLink, 6> kSockets = {{{"AuthenticAMD", 0, 16},
                                                         {"GenuineIntel", 207, 40},
                                                         {"GenuineIntel", 0, 6}}};
 
+/// The same of processors that are not x86.
+inline constexpr double kPower9Sockets = 32, kArmSockets = 6;
+
 /// Share of the PCIe rate that is payload: configs/links/pcie-gen4-x16.yaml.
 inline constexpr double kPciePayload = 0.825;
 

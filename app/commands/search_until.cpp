@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -158,16 +159,26 @@ int search_until(const Asked& asked, const search::Space& space,
   const Condition condition(until, quantity_names(), "--until");
   TriedValues tried = tried_of(space, least);
   EdgeReport report{space, until, least, tried.counted_in, std::move(tried.values), {}};
+  std::optional<InputError> refused;  // what keeps the first cluster that has no plan at all from having one
+  bool any = false;
   report.edge = search::find_edge(report.values.size(), tried.walk, [&](std::size_t place) {
     search::Space at = space;
     tried.set(at, report.values[place].number);
     search::EdgePoint point{place};
-    search::SearchAnswer answer = best_of(at);
+    search::SearchAnswer answer;
+    try {
+      answer = best_of(at);
+      any = true;
+    } catch (const InputError& why) {
+      if (least != kGpus) throw;
+      if (!refused) refused = why;  // a larger cluster may hold what this one does not
+    }
     if (answer.best.empty()) return point;
     point.best = std::move(answer.best.front());
     point.met = is_met(condition, *point.best);
     return point;
   });
+  if (!any && refused) throw InputError(*refused);
   write_output(asked.output, asked.format == Format::json  ? edge_json(report)
                              : asked.format == Format::csv ? edge_csv(report)
                                                            : edge_table(report));

@@ -200,13 +200,13 @@ class KeptRows {
       refuse("which holds rows of another sweep (" + read->sweep + ", this one is " + mark_ + ")");
     if (read->end) {
       if (read->end != sweep_.shard) refuse("which holds the rows of shard " + text(*read->end));
-      while (done_ < sweep_.points()) rows_.leave_out(), ++done_;
+      leave_out_before([](const auto&) { return true; });
       ended_ = true;
       return;
     }
     if (sweep_.shard && !sweep_.shard->has(*read->point)) refuse("which holds rows of another shard");
     std::optional<SweepRow> row = format_.read(line);
-    while (done_ < sweep_.points() && sweep_.point(done_) < *read->point) rows_.leave_out(), ++done_;
+    leave_out_before([&](const auto& point) { return point < *read->point; });
     if (!row || done_ == sweep_.points() || sweep_.point(done_) != *read->point)
       refuse("which holds a line that is no row of this sweep");
     rows_.add(*std::move(row));
@@ -217,6 +217,14 @@ class KeptRows {
   bool ended() const { return ended_; }  ///< the line behind a shard's rows is there
 
  private:
+  /// Passes over the next points, which a condition of --where left out; without one each point has its row.
+  void leave_out_before(const auto& is_before) {
+    for (; done_ < sweep_.points() && is_before(sweep_.point(done_)); ++done_) {
+      if (sweep_.conditions.empty()) refuse("which holds no row of point " + std::to_string(sweep_.point(done_) + 1));
+      rows_.leave_out();
+    }
+  }
+
   [[noreturn]] void refuse(const std::string& what) const {
     throw InputError("--output", "found " + in_quotes(sweep_.asked.output) + ", " + what +
                                      ", expected a new file or one that this sweep began");

@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "app/report/plan_json.h"
-#include "calibrate/logs/no_json.h"
+#include "calibrate/logs/json_text.h"
 #include "schedules/results/memory_kinds.h"
 #include "schedules/results/time_parts.h"
 #include "sim/in_quotes.h"
@@ -100,12 +100,8 @@ DiffSide side_of_forecast(const Answer& answer) {
 }
 
 DiffSide side_of_result(const std::string& text, const std::string& file, const std::string& name) {
-  json document;
-  try {
-    document = json::parse(text);
-  } catch (const json::parse_error& error) {
-    throw calibrate::no_json(file, text, error.byte, error.what());
-  }
+  calibrate::check_json_text(file, text);
+  const json document = json::parse(text);
   const json& result = result_of(member(document, "results", file), file, name);
   DiffSide side{.name = name, .file = file, .step = {}, .stages = {}};
   if (const json& own = member(result, "name", file); own.is_string()) side.name = own.get<std::string>();

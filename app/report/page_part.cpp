@@ -29,6 +29,16 @@ bool fits(const PartJson& document, const KnownBy& known) {
   return member->front().is_object() && member->front().contains(known.of_row);
 }
 
+/// Throws InputError for lists and objects inside each other that are too many to be written again.
+PartJson::parser_callback_t flat(const std::string& place) {
+  return [place](int depth, PartJson::parse_event_t, const PartJson&) {
+    constexpr int kDeepestRow = 32;
+    if (depth > kDeepestRow)
+      throw InputError(place, "found lists and objects inside each other, expected at most 32 levels");
+    return true;
+  };
+}
+
 /// Lines of --format jsonl, as one document.
 PartJson points(const std::string& text, const std::string& shown) {
   PartJson all = PartJson::array();
@@ -36,10 +46,10 @@ PartJson points(const std::string& text, const std::string& shown) {
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     ++line;
+    const std::string place = shown + ":" + std::to_string(line);
     PartJson row = PartJson::parse(text.begin() + static_cast<std::ptrdiff_t>(at),
-                                   text.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
-    if (!row.is_object())
-      throw InputError(shown + ":" + std::to_string(line), "found no object of JSON, expected a row of a sweep");
+                                   text.begin() + static_cast<std::ptrdiff_t>(end), flat(place), false);
+    if (!row.is_object()) throw InputError(place, "found no object of JSON, expected a row of a sweep");
     if (row.contains("point")) all.push_back(std::move(row));  // else the line behind the rows of a shard
     at = end + 1;
   }
@@ -52,7 +62,9 @@ PagePart page_part(const std::string& text, const std::string& shown) {
   constexpr std::string_view kExpected =
       "expected what --format json of run, validate, search, sensitivity, plan, collective or diff wrote, --format "
       "jsonl of sweep, or topology --json";
-  PartJson document = PartJson::parse(text, nullptr, false);
+  if (text.find_first_not_of(" \t\r\n") == std::string::npos)
+    throw InputError(shown, "found an empty file, " + std::string(kExpected));
+  PartJson document = PartJson::parse(text, flat(shown), false);
   if (document.is_discarded() || (document.is_object() && document.contains("point"))) document = points(text, shown);
   if (!document.is_object()) throw InputError(shown, "found JSON that is no object, " + std::string(kExpected));
   for (const KnownBy& known : kKnown)

@@ -12,4 +12,7 @@ namespace stepcast::calibrate {
 /// with file:line:column.
 InputError no_json(const std::string& file, std::string_view text, std::size_t byte, std::string_view complaint);
 
+/// file:line:column of the `byte`th byte (from 1).
+std::string json_place(const std::string& file, std::string_view text, std::size_t byte);
+
 }  // namespace stepcast::calibrate

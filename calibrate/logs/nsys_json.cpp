@@ -69,6 +69,8 @@ class NsysLines {
       message = json::parse(line);
     } catch (const json::parse_error& error) {
       throw no_json(file_, text_, begin + error.byte, error.what());
+    } catch (const json::out_of_range&) {
+      throw InputError(place(), "found a number that is too large, expected one of at most 1.8e308");
     }
     if (!message.is_object()) return;
     if (const json* const cuda = member(message, "CudaEvent")) {

@@ -80,6 +80,16 @@ class ConfigurationReader {
     }
   }
 
+  /// The same as `complaint`, with the file in front where it does not say where it is from.
+  InputError placed(const InputError& complaint, const std::string& file) const {
+    const std::string_view what = complaint.what();
+    const auto begins = [&](const std::string& place) { return !place.empty() && what.starts_with(place); };
+    const bool has_place = begins(file) || begins("--set") || std::ranges::any_of(words_, [&](const auto& each) {
+                             return begins(each.second.place.file);
+                           });
+    return {has_place ? "" : file, complaint.what()};
+  }
+
   const Words& words() const { return words_; }
   const std::vector<std::string>& without_effect() const { return without_effect_; }
 
@@ -197,7 +207,11 @@ ImportedScenario scenario_of_configuration(const Framework& framework, std::stri
   ConfigurationReader reader(framework);
   reader.read_sizes(settings);
   for (const Statement& statement : framework.syntax.read(text, file)) reader.read(statement);
-  reader.add_usual();
+  try {
+    reader.add_usual();
+  } catch (const InputError& complaint) {
+    throw reader.placed(complaint, file);
+  }
   const Schema& schema = scenario_schema();
   std::vector<Given> given;
   for (const auto& [key, word] : reader.words())

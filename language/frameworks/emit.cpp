@@ -216,11 +216,23 @@ void say_nodes(const Framework& framework, const Launch& launch, std::uint32_t g
   say(words, "@gpus_per_node", std::to_string(each));
 }
 
+/// Launch lines have no order of passes for one stage: what is read back runs each backward pass behind its forward
+/// pass. Throws InputError for a plan of another order, which holds more or takes longer.
+void check_one_stage(const Framework& framework, const Words& words) {
+  const std::string schedule = text_of(words, "pipeline.schedule");
+  if (text_of(words, "parallelism.pipeline") == "1" && schedule != "1f1b")
+    throw InputError("pipeline.schedule", "found " + in_quotes(schedule) + " on one stage, which " +
+                                              std::string(framework.title) +
+                                              " cannot be told: there each backward pass runs behind its forward "
+                                              "pass; expected 1f1b");
+}
+
 }  // namespace
 
 Emitted emit(const Framework& framework, const schedules::Scenario& s, const Node& tree) {
   const Words before = words_of(s);
   Words words = before;
+  check_one_stage(framework, words);
   take(words, "cluster.gpus");
   const std::vector<std::string> launch = framework.launch(before, launch_of(s));
   say_nodes(framework, launch_of(s), s.cluster.gpus, words);

@@ -5,7 +5,9 @@
 
 #include "models/layers/model_blocks.h"
 #include "models/layers/partition.h"
+#include "schedules/pipeline/micro_batch_groups.h"
 #include "schedules/pipeline/pipelines.h"
+#include "schedules/pipeline/planned.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
@@ -202,12 +204,42 @@ void say_layers(const Scenario& s, Speaker& out) {
   out.text("parallelism.layers_per_stage", list_text(layers, [](std::uint32_t each) { return std::to_string(each); }));
 }
 
+/// Whether the one stage of the scenario runs its passes as 1F1B has it: each backward behind its forward, and nothing
+/// of it later.
+bool runs_one_by_one(const Scenario& s) {
+  const schedules::PipelineSchedule* schedule = schedules::find_pipeline(s.pipeline.schedule);
+  if (schedule == nullptr || schedule->updates != schedules::Updates::after_flush) return false;
+  const std::uint32_t micro_batches = schedules::micro_batches(s);
+  const schedules::Shape shape = schedules::planned_shape(s, micro_batches);
+  const schedules::PipelineSchedule& plain = *schedules::find_pipeline("1f1b");
+  constexpr schedules::StageId kOnly{0};
+  return schedule->supports(shape).empty() &&
+         schedule->order(shape, kOnly) == plain.order(schedules::shape_of(plain, 1, micro_batches), kOnly);
+}
+
+/// Micro-batches in a group, where the scenario says it, or the schedule has groups of another size than its stages: a
+/// framework takes as many as stages where it is not told.
+void say_groups(const Scenario& s, Speaker& out) {
+  const schedules::PipelinePlan& p = s.pipeline;
+  const schedules::PipelineSchedule* schedule = schedules::find_pipeline(p.schedule);
+  const bool grouped = schedule != nullptr && schedule->in_groups && p.virtual_stages > 1;
+  const std::uint32_t micro_batches = schedules::micro_batches(s);
+  if (p.micro_batch_group)
+    out.size("pipeline.micro_batch_group", *p.micro_batch_group);
+  else if (grouped && micro_batches >= s.parallelism.pipeline && micro_batches % s.parallelism.pipeline != 0)
+    out.size("pipeline.micro_batch_group", schedules::group_size(schedules::planned_shape(s, micro_batches)), true);
+}
+
 void say_pipeline(const Scenario& s, Speaker& out) {
   const schedules::PipelinePlan& p = s.pipeline;
-  out.text("pipeline.schedule", s.parallelism.pipeline > 1 ? p.schedule : "1f1b");
-  out.size("pipeline.virtual_stages", s.parallelism.pipeline > 1 ? p.virtual_stages : 1);
-  if (s.parallelism.pipeline == 1) return;
-  if (p.micro_batch_group) out.size("pipeline.micro_batch_group", *p.micro_batch_group);
+  if (s.parallelism.pipeline == 1) {
+    out.text("pipeline.schedule", runs_one_by_one(s) ? "1f1b" : p.schedule);
+    out.size("pipeline.virtual_stages", 1);
+    return;
+  }
+  out.text("pipeline.schedule", p.schedule);
+  out.size("pipeline.virtual_stages", p.virtual_stages);
+  say_groups(s, out);
   if (p.partition)
     out.text("pipeline.partition", named(std::array<std::string_view, 5>{"layers", "transformer",
                                                                          "transformer|embedding", "parameters", "cost"},

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <vector>
 
-#include "calibrate/logs/no_json.h"
+#include "calibrate/logs/json_text.h"
 #include "language/core/nearest.h"
 #include "language/core/type.h"
 #include "language/core/yaml.h"
@@ -37,16 +36,7 @@ std::string without_words_of_python(std::string text) {
 
 /// YAML, which the text is read as for the places of its values, takes much that JSON does not: `{"vocab_size": }`.
 void check_json(const std::string& written, const std::string& file) {
-  const std::string text = without_words_of_python(written);
-  using nlohmann::json;
-  if (json::accept(text)) return;
-  try {
-    [[maybe_unused]] const json whole = json::parse(text);
-  } catch (const json::parse_error& error) {
-    throw calibrate::no_json(file, text, error.byte, error.what());
-  } catch (const json::exception&) {
-    throw InputError(file, "found a number that is too large for JSON's readers");
-  }
+  calibrate::check_json_text(file, without_words_of_python(written));
 }
 
 /// The first of `architectures`, where there is one.

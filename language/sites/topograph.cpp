@@ -7,7 +7,7 @@
 #include <optional>
 #include <set>
 
-#include "calibrate/logs/no_json.h"
+#include "calibrate/logs/json_text.h"
 #include "language/sites/site_tree.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
@@ -206,12 +206,8 @@ SiteOfLabels of_instances(const json& instances, const std::string& file) {
 }  // namespace
 
 SiteOfLabels read_topograph(std::string_view text, const std::string& file, std::span<const std::string> labels) {
-  json document;
-  try {
-    document = json::parse(text);
-  } catch (const json::parse_error& error) {
-    throw calibrate::no_json(file, text, error.byte, error.what());
-  }
+  calibrate::check_json_text(file, text);
+  const json document = json::parse(text);
   const json* const instances = member_of(&document, "instances");
   const json* const items = member_of(&document, "items");
   const bool one_node = text_of(member_of(&document, "kind")) == "Node";

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-#include "calibrate/logs/no_json.h"
+#include "calibrate/logs/json_text.h"
 #include "language/core/file_text.h"
 #include "language/core/type.h"
 #include "language/tables/csv.h"
@@ -17,14 +17,8 @@ constexpr const char* kWritten = ", expected what validate --format json writes"
 
 std::vector<OldPrediction> from_json(const std::string& text, const std::string& shown) {
   using nlohmann::json;
-  json all;
-  try {
-    all = json::parse(text);
-  } catch (const json::parse_error& e) {
-    throw calibrate::no_json(shown, text, e.byte, e.what());
-  } catch (const json::out_of_range&) {
-    throw InputError(shown, std::string("found a number that is too large") + kWritten);
-  }
+  calibrate::check_json_text(shown, text);
+  const json all = json::parse(text);
   const auto rows = all.is_object() ? all.find("rows") : all.end();
   if (!all.is_object() || rows == all.end() || !rows->is_array())
     throw InputError(shown, std::string("found no list 'rows'") + kWritten);

@@ -53,7 +53,9 @@ TEST(Moved, SaysWhereJsonIsNotWhatWasWritten) {
             "moved-where.json:2:2: found bytes that are not UTF-8, expected UTF-8 text\n");
   EXPECT_EQ(error("{\"rows\": ["), "moved-where.json:1:11: found no JSON: the file breaks off here\n");
   const std::string digits(1000, '1');
-  EXPECT_EQ(error("[" + digits + "]"), "moved-where.json: found a number that is too large" + written);
+  EXPECT_EQ(error("[" + digits + "]"),
+            "moved-where.json:1:2: found a number that is too large, '11111111111111111111', expected one of at most "
+            "1.8e308\n");
   EXPECT_EQ(error("[]"), "moved-where.json: found no list 'rows'" + written);
   EXPECT_EQ(error("{\"rows\": [{\"table\": 1}]}"), "moved-where.json: rows[0].table: found no text" + written);
   EXPECT_EQ(error(R"({"rows": [{"table": "a", "name": "b", "predicted_s": "c"}]})"),

@@ -144,7 +144,9 @@ TEST_F(Page, SaysWhatIsWrongWithAFile) {
   write("list.json", "[1, 2]");
   write("other.json", "{\"results\": 5}");
   write("text.json", "a table\n");
-  for (const char* const name : {"list.json", "other.json", "text.json"}) {
+  write("empty.json", "");
+  write("deep.json", "{\"points\": " + std::string(100'000, '[') + std::string(100'000, ']') + "}");
+  for (const char* const name : {"list.json", "other.json", "text.json", "empty.json", "deep.json"}) {
     const Outcome outcome = run_program("report " + file(name) + " --output " + file("out.html"));
     EXPECT_EQ(outcome.status, 2) << name;
     EXPECT_THAT(outcome.err, HasSubstr(name));

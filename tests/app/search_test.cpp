@@ -282,6 +282,25 @@ TEST(SearchCommand, TheFewestGpusAreThoseBelowWhichAllFail) {
   }
 }
 
+// The smallest clusters have no plan of 8 tensor ranks.
+TEST(SearchCommand, TheFewestGpusAreFoundBehindClustersThatNoSizeDivides) {
+  LEFT_TO_RELEASE();
+  const Outcome outcome = run_program(std::string(kSmall) +
+                                      " --over parallelism.tensor=8 --until 'step_time<10s' --least cluster.gpus "
+                                      "--format json");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const Json answer = Json::parse(outcome.out);
+  EXPECT_GE(answer["value"].get<double>(), 8);
+  for (const Json& point : answer["points"]) {
+    const bool can_hold = point["value"].get<double>() >= 8;
+    EXPECT_TRUE(can_hold || point["step_time_s"].is_null()) << point;
+  }
+  const Outcome none =
+      run_program(std::string(kSmall) + " --over parallelism.tensor=5 --until 'step_time<10s' --least cluster.gpus");
+  EXPECT_EQ(none.status, 2);
+  EXPECT_THAT(none.err, HasSubstr("no sizes divide"));
+}
+
 TEST(SearchCommand, AnEdgeIsATableAndRows) {
   LEFT_TO_RELEASE();
   const std::string words = std::string(kSmall) + " --until 'step_time<700ms' --least cluster.gpus";
@@ -400,6 +419,7 @@ TEST(SearchCommand, BadWordsAreToldWithWhatIsAllowed) {
   refused("--over parallelism.tensor", "expected KEY=A,B,...");
   refused("--over parallelism.tensor=", "found '', expected a whole number from 1");
   refused("--over parallelism.tensor=2,x", "parallelism.tensor: found 'x'");
+  refused("--over parallelism.tensor=4,2,4", "parallelism.tensor: found '4' twice, expected once");
   refused("--over data_parallel.zero=4", "expected a whole number from 0 to 3");
   refused("--over parallelism.layers_per_stage=4", "expected one of given, balanced");
   refused("--over recompute=some", "expected one of none, selective, full, given");

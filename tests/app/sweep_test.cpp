@@ -260,6 +260,12 @@ TEST_F(Sweep, AFileOfAnotherSweepOrOfAnythingElseIsRefusedAndStays) {
   EXPECT_THAT(run(kPlans + " --axis training.micro_batch=1,2 --output rows.csv").err,
               HasSubstr("which does not begin with the columns of this sweep"));
   EXPECT_EQ(read_text(file("rows.csv")), whole);
+  // Without --where each point has its row.
+  const std::size_t third = whole.find('\n', whole.find('\n') + 1) + 1;
+  const std::string hole = whole.substr(0, third) + whole.substr(whole.find('\n', third) + 1);
+  written("rows.csv", hole);
+  EXPECT_THAT(run(kPlans + " --simulate none --output rows.csv").err, HasSubstr("which holds no row of point 2,"));
+  EXPECT_EQ(read_text(file("rows.csv")), hole);
   for (const std::string& text : {std::string("a,b\n1,2\n"), std::string("my notes"), std::string("{\"name\": \"x\"}"),
                                   std::string("{\"name\": \"x\"}\n"), std::string("\n"), whole + "x\n",
                                   whole + whole.substr(whole.find('\n') + 1)})

@@ -65,6 +65,37 @@ TEST(Topology, ReadsWhatItWroteForNccl) {
   std::filesystem::remove(file);
 }
 
+TEST(Topology, TellsNcclWhichGpusAndProcessorsTheyAre) {
+  const auto xml = [](const std::string& machine) { return run_program("topology " + machine + " --nccl-xml").out; };
+  const std::pair<const char*, const char*> gpus[] = {
+      {"dgx-a100-80gb", "80"}, {"dgx-1-v100-16gb", "70"}, {"dgx-h100", "90"}, {"pcie-8x-l40s", "89"},
+      {"gh200-1gpu", "90"},    {"dgx-b200", "100"},       {"summit", "70"}};
+  for (const auto& [machine, sm] : gpus)
+    EXPECT_THAT(xml(machine), HasSubstr(std::string(" sm=\"") + sm + "\" ")) << machine;
+  EXPECT_THAT(xml("summit"), HasSubstr("<cpu numaid=\"0\" arch=\"ppc64\">"));
+  EXPECT_THAT(xml("gh200-1gpu"), HasSubstr("<cpu numaid=\"0\" arch=\"arm64\">"));
+  EXPECT_THAT(xml("dgx-a100-80gb"), HasSubstr("arch=\"x86_64\" vendor=\"AuthenticAMD\""));
+  // AMD's GPUs have no compute capability of NVIDIA's.
+  for (const char* machine : {"frontier", "azure-nd-mi300x-v5"}) {
+    EXPECT_THAT(xml(machine), testing::Not(HasSubstr(" sm="))) << machine;
+    EXPECT_THAT(xml(machine), HasSubstr("<xgmi target=")) << machine;
+  }
+}
+
+TEST(Topology, KeepsItsBisectionThroughNcclsXml) {
+  const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "stepcast_bisection_test.xml";
+  const auto bisection = [](const std::string& machine) {
+    const Outcome outcome = run_program("topology " + machine + " --json");
+    EXPECT_EQ(outcome.status, 0) << machine << outcome.err;
+    return nlohmann::json::parse(outcome.out)["bisection_bytes_per_s"].get<double>();
+  };
+  for (const char* machine : {"dgx-a100-80gb", "summit", "frontier", "dgx-h100", "pcie-8x-l40s"}) {
+    std::ofstream(file) << run_program(std::string("topology ") + machine + " --nccl-xml").out;
+    EXPECT_NEAR(bisection(file.string()) / bisection(machine), 1, 0.05) << machine;
+  }
+  std::filesystem::remove(file);
+}
+
 TEST(Topology, NamesThatAreNoTextAreErrorsOrReplaced) {
   const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "stepcast_\xff.xml";
   const auto shown = [&](const std::string& cpu) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <pugixml.hpp>
 #include <sstream>
+#include <string_view>
 #include <vector>
 
 #include "sim/input_error.h"
@@ -18,6 +19,8 @@
 namespace stepcast::topology {
 
 namespace {
+
+constexpr std::string_view kAmd = "AuthenticAMD";
 
 class Exporter {
  public:
@@ -49,15 +52,33 @@ class Exporter {
     for (const Edge& edge : graph_.edges) {
       if (edge.from == device && edge.kind == LinkKind::socket) payload = edge.bandwidth.value / 1e9;
     }
-    const SocketLink* nearest =
-        std::ranges::min_element(kSockets, {}, [&](const SocketLink& one) { return std::abs(one.payload - payload); });
     cpu.append_attribute("numaid") = number;
-    cpu.append_attribute("arch") = "x86_64";
-    cpu.append_attribute("vendor") = std::string(nearest->vendor).c_str();
-    cpu.append_attribute("familyid") = nearest->vendor == "AuthenticAMD" ? 175 : 6;
-    cpu.append_attribute("modelid") = nearest->model;
+    if (parts_.cpu == CpuVendor::other)
+      name_other_cpu(cpu);
+    else
+      name_x86(cpu, payload);
     written_[device] = true;
     add_below(cpu, device);
+  }
+
+  /// A vendor that is not said is Intel; of an Intel node whose sockets carry what AMD's do the XML says AMD, since it
+  /// states no rate.
+  void name_x86(pugi::xml_node& cpu, double payload) const {
+    const auto off = [&](const SocketLink& one) {
+      return parts_.cpu == CpuVendor::amd && one.vendor != kAmd ? INFINITY : std::abs(one.payload - payload);
+    };
+    const SocketLink* nearest = std::ranges::min_element(kSockets, {}, off);
+    cpu.append_attribute("arch") = "x86_64";
+    cpu.append_attribute("vendor") = std::string(nearest->vendor).c_str();
+    cpu.append_attribute("familyid") = nearest->vendor == kAmd ? 175 : 6;
+    cpu.append_attribute("modelid") = nearest->model;
+  }
+
+  /// Of processors that are not x86 NCCL asks for the architecture alone. GPUs up to Volta stand beside POWER, later
+  /// ones beside Arm.
+  void name_other_cpu(pugi::xml_node& cpu) const {
+    constexpr std::uint32_t kAmpere = 80;
+    cpu.append_attribute("arch") = parts_.compute_capability < kAmpere ? "ppc64" : "arm64";
   }
 
   /// Devices that PCIe or C2C joins to one that is written, each once.
@@ -114,6 +135,23 @@ class Exporter {
     return dev;
   }
 
+  /// The compute capability of a GPU with these links to others, times ten; 0: its links are none of NVIDIA's, but
+  /// AMD's (GPUs pass on traffic over them, or they carry what no NVLink does), and the XML is in RCCL's dialect. A
+  /// capability that NVLinks of another rate contradict is one that nobody said.
+  std::uint32_t sm_of(const std::vector<Edge>& links) const {
+    if (links.empty()) return parts_.compute_capability;
+    if (parts_.node.nvlink_forwarding) return 0;
+    const double payload = links.front().bandwidth.value / 1e9 / links.front().count;
+    const auto off = [&](const NvlinkGeneration& one) { return std::abs(one.payload / payload - 1); };
+    const NvlinkGeneration* own = &kNvlinks.front();
+    for (const NvlinkGeneration& one : kNvlinks)
+      if (one.sm <= parts_.compute_capability) own = &one;
+    constexpr double kOwn = 0.3, kNear = 0.1;  // measured payloads differ from NCCL's
+    if (off(*own) < kOwn) return parts_.compute_capability;
+    const NvlinkGeneration* nearest = std::ranges::min_element(kNvlinks, {}, off);
+    return off(*nearest) < kNear ? nearest->sm : 0;
+  }
+
   void add_gpu(pugi::xml_node& pci, std::uint32_t device) {
     pugi::xml_node gpu = pci.append_child("gpu");
     const std::uint32_t dev = dev_of(device);
@@ -122,23 +160,17 @@ class Exporter {
       const bool gone = graph_.devices[edge.to].kind == DeviceKind::gpu && !used(edge.to);
       if (edge.from == device && edge.kind == LinkKind::nvlink && !gone) links.push_back(edge);
     }
-    std::uint32_t sm = 80;
-    if (!links.empty()) {
-      const double payload = links.front().bandwidth.value / 1e9 / links.front().count;
-      sm = std::ranges::min_element(kNvlinks, {}, [&](const NvlinkGeneration& one) {
-             return std::abs(one.payload - payload);
-           })->sm;
-    }
     gpu.append_attribute("dev") = dev;
-    gpu.append_attribute("sm") = sm;
+    const std::uint32_t sm = sm_of(links);
+    if (sm != 0) gpu.append_attribute("sm") = sm;
     gpu.append_attribute("rank") = dev;
     gpu.append_attribute("gdr") = 1;
     for (const Edge& edge : links) {
       const bool to_switch = graph_.devices[edge.to].kind == DeviceKind::nvswitch;
-      pugi::xml_node link = gpu.append_child("nvlink");
+      pugi::xml_node link = gpu.append_child(sm == 0 ? "xgmi" : "nvlink");
       link.append_attribute("target") = busid_[edge.to].c_str();
       link.append_attribute("count") = edge.count;
-      link.append_attribute("tclass") = to_switch ? "0x068000" : "0x030200";
+      link.append_attribute("tclass") = to_switch ? "0x068000" : sm == 0 ? "0x038000" : "0x030200";
     }
   }
 

@@ -114,7 +114,7 @@ LinkType xgmi_link() {
 
 LinkType socket_link(const pugi::xml_node& cpu) {
   const std::string_view vendor = cpu.attribute("vendor").as_string(), arch = cpu.attribute("arch").as_string();
-  double payload = arch == "ppc64" ? 32 : 6;
+  double payload = arch == "ppc64" ? kPower9Sockets : kArmSockets;
   const auto model = cpu.attribute("modelid").as_uint();
   for (const SocketLink& one : kSockets) {
     if (one.vendor != vendor || (one.model != 0 && one.model != model)) continue;

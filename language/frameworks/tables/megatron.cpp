@@ -1,4 +1,5 @@
 #include "language/frameworks/launch.h"
+#include "language/frameworks/tables/kv_heads.h"
 #include "language/frameworks/tables/megatron_core.h"
 
 // Names and meanings: github.com/NVIDIA/Megatron-LM, release core_v0.14.0 (@23e00ed), megatron/training/arguments.py;
@@ -283,6 +284,7 @@ constexpr std::string_view kMegatronIgnored =
 std::vector<FixedKey> megatron_elsewhere() { return {{"software.main_gradient_precision", "", ""}}; }
 
 void spell_megatron(Words& words, const Framework& framework) {
+  check_kv_heads(words, framework, SharedKvHeads::refused);
   spell_instances(words);
   spell_megatron_core(words, framework);
   say(words, "@vocab", std::to_string(whole_of(words, "model.vocab") - 1));

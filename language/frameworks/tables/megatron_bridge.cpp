@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "language/frameworks/launch.h"
+#include "language/frameworks/tables/kv_heads.h"
 #include "language/frameworks/tables/megatron_core.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
@@ -322,6 +323,7 @@ void spell_bridge(Words& words, const Framework& framework) {
       !positions.empty() && positions != text_of(words, "training.sequence"))
     throw InputError("model.positions",
                      "found " + positions + ", but Megatron Bridge has as many as training.sequence");
+  check_kv_heads(words, framework, SharedKvHeads::allowed);
   spell_instances(words);
   spell_megatron_core(words, framework);
   say(words, "@wide_gradients", gradients == "fp32" ? "true" : "false");

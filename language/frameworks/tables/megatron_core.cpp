@@ -119,7 +119,32 @@ void spell_pipeline(Words& words, const Framework& framework) {
   }
 }
 
-void read_pipeline(Words& words) {
+/// Micro-batches in a group of several virtual stages, where nobody says how many: as many as stages. Throws InputError
+/// where fewer than these are left for the last group, which Megatron Core refuses (forward_backward_pipelining_with_
+/// interleaving() in megatron/core/pipeline_parallel/schedules.py), while stepcast would choose another size.
+void read_groups(Words& words, const Framework& framework) {
+  if (words.contains("pipeline.micro_batch_group")) return;
+  const std::int64_t stages = whole_of(words, "parallelism.pipeline");
+  const std::string own = name_in(framework, "pipeline.micro_batch_group");
+  for (const char* size : {"cluster.gpus", "training.global_batch", "training.micro_batch"})
+    if (!words.contains(size))
+      return say(words, "pipeline.micro_batch_group", std::to_string(stages),
+                 "assumed, " + std::string(framework.title) + "'s default, the stages: no " + own);
+  const std::int64_t ranks = product(
+                         {whole_of(words, "parallelism.tensor"), whole_of(words, "parallelism.context"), stages}),
+                     gpus = whole_of(words, "cluster.gpus"), batch = whole_of(words, "training.global_batch"),
+                     at_once =
+                         product({std::max<std::int64_t>(1, gpus / ranks), whole_of(words, "training.micro_batch")});
+  if (gpus % ranks != 0 || batch % at_once != 0) return;  // the scenario's checks say so
+  const std::int64_t micro_batches = batch / at_once, left = micro_batches % stages;
+  if (micro_batches < stages || left == 0) return;  // likewise
+  refuse(words, "training.global_batch",
+         "another, or " + own + ": without it " + std::to_string(micro_batches) +
+             " micro-batches go in groups of as many as stages, " + std::to_string(stages) + ", and " +
+             std::string(framework.title) + " refuses a last group of " + std::to_string(left));
+}
+
+void read_pipeline(Words& words, const Framework& framework) {
   refuse_both(words, "@virtual_stages", "@layers_per_chunk");
   for (const char* other : {"@first_layers", "@last_layers", "pipeline.embedding_as_layer", "pipeline.head_as_layer"})
     refuse_both(words, "@layout", other);
@@ -147,6 +172,7 @@ void read_pipeline(Words& words) {
     say(words, "pipeline.schedule", "interleaved-1f1b", from);
     say(words, "pipeline.virtual_stages", std::to_string(chunks), from);
   }
+  if (pipeline > 1 && chunks > 1) read_groups(words, framework);
   if (words.contains("@first_layers") || words.contains("@last_layers"))
     say(words, "parallelism.layers_per_stage", layers_beside(words, "@first_layers", "@last_layers", pipeline, chunks),
         words.contains("@first_layers") ? "@first_layers" : "@last_layers");
@@ -433,7 +459,7 @@ void spell_megatron_core(Words& words, const Framework& framework) {
 
 void read_megatron_core(Words& words, const Framework& framework) {
   read_precision(words, framework);
-  read_pipeline(words);
+  read_pipeline(words, framework);
   read_data_parallel(words, framework);
   read_memory(words, framework);
   if (words.contains("model.layers") || words.contains("model.hidden"))

@@ -1,5 +1,6 @@
 #include "language/frameworks/framework.h"
 #include "language/frameworks/launch.h"
+#include "language/frameworks/tables/kv_heads.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
@@ -126,13 +127,14 @@ constexpr std::string_view kNanotronIgnored =
 
 std::vector<FixedKey> nanotron_elsewhere() { return {}; }
 
-void spell_nanotron(Words& words, const Framework&) {
+void spell_nanotron(Words& words, const Framework& framework) {
   const std::int64_t data = whole_of(words, "parallelism.data"), batch = whole_of(words, "training.global_batch"),
                      micro = whole_of(words, "training.micro_batch");
   say(words, "@accumulation", std::to_string(batch / (data * micro)));
   take(words, "training.global_batch");
   if (!words.contains("model.layers"))
     throw InputError("model.family", "found no decoder, expected llama, which nanotron trains");
+  check_kv_heads(words, framework, SharedKvHeads::refused);
   // Data parallelism without a sum in fp32 sums gradients in the training precision.
   const std::string precision = text_of(words, "training.precision");
   const auto gradients = words.find("data_parallel.gradient_precision");

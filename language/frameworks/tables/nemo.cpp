@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "language/frameworks/launch.h"
+#include "language/frameworks/tables/kv_heads.h"
 #include "language/frameworks/tables/megatron_core.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
@@ -218,6 +219,7 @@ void spell_nemo(Words& words, const Framework& framework) {
     say(words, "@bucket_mib", std::to_string(bytes / kMebibyte));
     words.erase(bucket);
   }
+  check_kv_heads(words, framework, SharedKvHeads::refused);
   spell_megatron_core(words, framework);
   for (const char* unsaid : {"@groups", "@checkpoints"}) take(words, unsaid);
   const std::string precision = take(words, "@bf16") == "true"   ? "bf16"

@@ -262,10 +262,33 @@ void spell_stages(Words& words, std::int64_t layers) {
   say(words, "@layers_per_chunk", std::to_string((counted + chunks - 1) / chunks));
 }
 
+/// Throws InputError for micro-batches that PyTorch's schedules raise at (torch/distributed/pipelining/schedules.py:
+/// Schedule1F1B, ScheduleInterleaved1F1B and ScheduleDualPipeV; the others take any number).
+void check_micro_batches(Words& words, std::int64_t data) {
+  const std::int64_t stages = whole_of(words, "parallelism.pipeline");
+  const std::int64_t micro_batches =
+      whole_of(words, "training.global_batch") / product({data, whole_of(words, "training.micro_batch")});
+  const std::string schedule = text_of(words, "pipeline.schedule"),
+                    found = "found " + std::to_string(micro_batches) + " micro-batches on " + std::to_string(stages) +
+                            " stages, which torchtitan cannot be told: PyTorch's " + schedule;
+  const std::int64_t least = schedule == "1f1b" ? stages : schedule == "dualpipe-v" ? 2 * stages : 1;
+  if (micro_batches < least)
+    throw InputError("training.global_batch", found + " needs at least " + std::to_string(least));
+  if (schedule != "interleaved-1f1b") return;
+  const std::int64_t rounds = std::max<std::int64_t>(1, micro_batches / stages);
+  if (micro_batches % rounds != 0)
+    throw InputError("training.global_batch", found +
+                                                  " needs a multiple of its rounds, the micro-batches over the "
+                                                  "stages rounded down, " +
+                                                  std::to_string(rounds));
+  // A round is a group; stepcast's own choice is of that size.
+  if (text_of(words, "pipeline.micro_batch_group") == std::to_string(micro_batches / rounds))
+    take(words, "pipeline.micro_batch_group");
+}
+
 void spell_sharding(Words& words) {
   const std::int64_t data = whole_of(words, "parallelism.data"), context = whole_of(words, "parallelism.context");
-  const std::string group = take(words, "data_parallel.shard_group"),
-                    zero = data * context == 1 ? "0" : text_of(words, "data_parallel.zero");  // one rank has no shards
+  const std::string group = take(words, "data_parallel.shard_group"), zero = text_of(words, "data_parallel.zero");
   // With no shards there is no group of them.
   const std::int64_t shared = group.empty() ? data * context : std::stoll(group);
   // Context ranks always share parameters with the data ranks that shard them.
@@ -312,6 +335,7 @@ void spell_torchtitan(Words& words, const Framework&) {
     throw InputError("model.family", "found no decoder, expected one of torchtitan's llama3, qwen3 and deepseek_v3");
   const std::int64_t layers = whole_of(words, "model.layers"), data = whole_of(words, "parallelism.data");
   spell_flavor(words);
+  if (is_pipelined(words)) check_micro_batches(words, data);
   spell_batch(words, data);
   spell_sharding(words);
   spell_recompute(words, layers);

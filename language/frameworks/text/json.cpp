@@ -1,6 +1,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "calibrate/logs/json_text.h"
 #include "language/frameworks/text/sections.h"
 #include "language/frameworks/text/syntax.h"
 #include "sim/input_error.h"
@@ -20,23 +21,17 @@ std::string json_leaf(const Json& value) {
   return value.dump();
 }
 
-void flatten_json(const Json& value, const std::string& path, const std::string& file, Statements& out, int depth = 0) {
-  constexpr int kDeepest = 32;
-  if (depth > kDeepest) throw InputError(file, "found objects inside each other, expected at most 32 levels");
+void flatten_json(const Json& value, const std::string& path, const std::string& file, Statements& out) {
   if (value.is_object()) {
-    for (const auto& [key, inner] : value.items()) flatten_json(inner, join(path, key), file, out, depth + 1);
+    for (const auto& [key, inner] : value.items()) flatten_json(inner, join(path, key), file, out);
   } else if (!value.is_null()) {
     out.push_back({.name = path, .text = json_leaf(value), .place = {file, 0, 0}});
   }
 }
 
 Statements read_json(std::string_view text, const std::string& file) {
-  Json whole;
-  try {
-    whole = Json::parse(text, nullptr, true, /*ignore_comments=*/true);
-  } catch (const Json::parse_error& error) {
-    throw InputError(file, std::string("found no JSON: ") + error.what());
-  }
+  calibrate::check_json_text(file, text, calibrate::JsonExtras::comments);
+  const Json whole = Json::parse(text, nullptr, true, /*ignore_comments=*/true);
   if (!whole.is_object()) throw InputError(file, "found no object, expected { \"train_batch_size\": ... }");
   Statements out;
   flatten_json(whole, "", file, out);

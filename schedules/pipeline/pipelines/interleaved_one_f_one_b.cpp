@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "schedules/pipeline/micro_batch_groups.h"
 #include "schedules/pipeline/shape.h"
 
 namespace stepcast::schedules {
@@ -9,22 +10,6 @@ namespace stepcast::schedules {
 extern const PipelineSchedule one_f_one_b;
 
 namespace {
-
-/// Whether micro-batches can visit the chunks in groups of `size`: with fewer than p of them, in the last group too,
-/// the last stage would not be through with one chunk when the first stage is due for the next.
-bool can_group(Shape shape, std::uint32_t size) {
-  const std::uint32_t rest = size == 0 ? 0 : shape.micro_batches % size;
-  return size >= shape.stages && size <= shape.micro_batches && (rest == 0 || rest >= shape.stages);
-}
-
-/// As asked for, or else the fewest that can, which hold least: p where that divides the micro-batches, as in
-/// Megatron-LM. Requires at least p micro-batches: all in one group can.
-std::uint32_t group_size(Shape shape) {
-  if (shape.micro_batch_group > 0) return shape.micro_batch_group;
-  std::uint32_t size = shape.stages;
-  while (!can_group(shape, size)) ++size;
-  return size;
-}
 
 /// The k-th forward of every stage: micro-batches go in groups, the last one of those that are left, and a group visits
 /// chunk 0, 1, ... v-1 of the stage before the next group starts. Backwards walk the same list with the chunks turned

@@ -148,7 +148,7 @@ TEST(BadConfigurations, OfFilesNameThePath) {
               HasSubstr("cluster.gpus: found 8, expected a multiple of 3"));
   EXPECT_THAT(complaint([&] { imported("torchtitan", model); }),
               HasSubstr("parallelism.data_parallel_shard_degree: found -1"));
-  EXPECT_THAT(of_file("deepspeed", "{"), StartsWith("given: found no JSON: "));
+  EXPECT_THAT(of_file("deepspeed", "{"), StartsWith("given:1:2: found no JSON: "));
   EXPECT_THAT(of_file("deepspeed", "[1]"), HasSubstr("given: found no object"));
   EXPECT_THAT(of_file("deepspeed", "{\"train_batch_size\": \"auto\"}"),
               HasSubstr("train_batch_size: found auto, which the Trainer fills in"));
@@ -165,6 +165,28 @@ TEST(BadConfigurations, OfFilesNameThePath) {
               Not(HasSubstr("adam")));
   EXPECT_THAT(of_file("nanotron", "parallelism: {dp: 1, tp: 1}"),
               HasSubstr("parallelism.pipeline: missing, expected a whole number"));
+}
+
+TEST(BadConfigurations, OfDeepSpeedNameTheFileAndThePlace) {
+  const auto of = [](const std::string& text) { return of_file("deepspeed", text); };
+  EXPECT_EQ(of("{\"train_micro_batch_size_per_gpu\": \"auto\"}"),
+            "given: train_micro_batch_size_per_gpu: found auto, which the Trainer fills in; expected a whole number");
+  EXPECT_EQ(of("{}"), "given: train_batch_size: missing, expected a whole number");
+  EXPECT_EQ(of("{\"train_batch_size\":\n 1e400}"),
+            "given:2:2: found a number that is too large, '1e400', expected one of at most 1.8e308");
+  EXPECT_EQ(of("# YAML"), "given:1:1: found no JSON: '# YAML' cannot stand here");
+  EXPECT_EQ(of("{\"zero_optimization\": {\"stage\": 3, \"stage\": 1}}"),
+            "given:1:36: zero_optimization.stage: found twice, expected once");
+  EXPECT_THAT(of("{\"a\": " + std::string(100'000, '[') + std::string(100'000, ']') + "}"),
+              HasSubstr("given:1:38: found lists and objects inside each other, expected at most 32 levels"));
+  // The Trainer's file is read in the same way.
+  EXPECT_THAT(complaint([] {
+                imported("hf-trainer",
+                         "cat <<EOT > ds.json\n{\"a\": " + std::string(100'000, '[') + std::string(100'000, ']') +
+                             "}\nEOT\ntorchrun --nproc_per_node 8 train.py --model_name_or_path gpt2 --block_size "
+                             "1024 --deepspeed ds.json");
+              }),
+              StartsWith("ds.json:1:38: found lists and objects inside each other"));
 }
 
 TEST(BadConfigurations, OfHydraNameTheKey) {
@@ -287,8 +309,9 @@ TEST(BadPlans, AreRefusedByTheKeyThatTheFrameworkHasNothingFor) {
   const std::string titan = "model: llama3-8b\nsoftware: torchtitan\n";
   EXPECT_EQ(of_plan("torchtitan", titan + "data_parallel: {zero: 3}"), "");
   EXPECT_EQ(of_plan("torchtitan", titan), "");
-  EXPECT_EQ(of_plan("torchtitan", titan + "data_parallel: {zero: 3}\ncluster: {gpus: 1}"), "")
-      << "nobody to share with";
+  // One rank shards nothing in torchtitan; ZeRO 3 gathers a layer's parameters beside their shard all the same.
+  EXPECT_THAT(of_plan("torchtitan", titan + "data_parallel: {zero: 3}\ncluster: {gpus: 1}"),
+              HasSubstr("data_parallel.zero: found '3', expected 0: there are no ranks to share parameters"));
   EXPECT_THAT(of_plan("torchtitan", titan + "parallelism: {context: 2}\ntraining: {attention: flash}"),
               HasSubstr("data_parallel.zero: found '0'"));
   EXPECT_THAT(of_plan("torchtitan", titan + "data_parallel: {zero: 1}"), HasSubstr("ZeRO 1 torchtitan has not"));

@@ -57,8 +57,9 @@ std::string experts(PlanDice& dice, std::uint32_t layers) {
   return keys;
 }
 
-std::string batch(PlanDice& dice, const PlanSizes& sizes, const char* precision) {
-  const std::uint32_t micro = dice.of({1u, 2u}), passes = sizes.pipeline * dice.of({1u, 2u});
+/// `more`: so many micro-batches besides a multiple of the stages.
+std::string batch(PlanDice& dice, const PlanSizes& sizes, const char* precision, std::uint32_t more = 0) {
+  const std::uint32_t micro = dice.of({1u, 2u}), passes = sizes.pipeline * dice.of({1u, 2u}) + more;
   return fmt::format("training: {{global_batch: {}, micro_batch: {}, sequence: {}, {}}}\n", sizes.data * micro * passes,
                      micro, dice.of({2048, 4096}), precision);
 }
@@ -94,7 +95,8 @@ std::string megatron_plan(PlanDice& dice, bool flags) {
   std::erase_if(training, [](char c) { return c == '{' || c == '}'; });
   if (size.context == 1 && training.ends_with("16") && dice.chance(15)) training += ", attention: unfused";
   if (dice.chance(10)) training += fmt::format(", optimizer: {}", dice.of({"sgd", "momentum"}));
-  std::string yaml = sized(size, parallel) + batch(dice, size, training.c_str());
+  std::string yaml = sized(size, parallel) +
+                     batch(dice, size, training.c_str(), interleaved && dice.chance(40) ? size.pipeline / 2 : 0);
   yaml += "model: {" + (moe ? experts(dice, layers) : decoder(dice, true, layers)) + "}\n";
   yaml += fmt::format("pipeline: {{schedule: {}, virtual_stages: {}{}}}\n", interleaved ? "interleaved-1f1b" : "1f1b",
                       size.virtual_stages, counted ? ", embedding_as_layer: true, head_as_layer: true" : "");
