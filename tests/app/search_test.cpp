@@ -496,7 +496,7 @@ TEST(SearchCommand, SaysThatTheScenariosOwnPlanIsTheFirstOrHowMuchMoreItTakes) {
   EXPECT_THAT(run_program("search scenarios/resnet-50-p100-256.yaml --top 1").out,
               HasSubstr("the scenario's own plan takes 0.160 s, as much as the first\n"));
   EXPECT_THAT(run_program("search scenarios/resnet-50-p100-256.yaml --top 1 --objective memory").out,
-              testing::ContainsRegex("the scenario's own plan holds 4[.]33 GiB, [0-9.]+% more than the first\n"));
+              testing::ContainsRegex("the scenario's own plan holds 4[.]44 GiB, [0-9.]+% more than the first\n"));
 }
 
 /// What Alpa's authors ran by hand: 425 plans, of which they mark 11 as out of memory (scenarios/alpa, docs/search.md).
@@ -505,7 +505,7 @@ TEST(SearchCommand, OfAlpasPlansMostFit) {
   ASSERT_EQ(all["results"].size(), 425u);
   int refused = 0;
   for (const Json& run : all["results"]) refused += !run["out_of_memory"].is_null();
-  EXPECT_EQ(refused, 14);
+  EXPECT_EQ(refused, 11);
 }
 
 TEST(SearchCommand, FindsPlansAtLeastAsFastAsAlpas) {
