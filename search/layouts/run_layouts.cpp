@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "schedules/plan/communicators.h"
 #include "search/layouts/integer_program.h"
 #include "sim/whole_bytes.h"
 
@@ -107,7 +108,8 @@ class ModelOnMesh {
         out.conversions.push_back(
             {last + first[before], entries[i] + first[behind], times(between(before, behind)[i], count)});
     }
-    const Bytes room = s_.cluster.gpu.memory - s_.software.memory_reserve;
+    // Of the communicators that layouts ask for, that of all GPUs alone is known here.
+    const Bytes room = s_.cluster.gpu.memory - s_.software.memory_reserve - CommunicatorBuffers(s_, false).of_stage(0);
     out.limit = std::max(room, Bytes{});
     return out;
   }
