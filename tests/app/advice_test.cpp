@@ -90,7 +90,7 @@ TEST(Advice, SaysWhatIsStillMissingAndHowManyGpusWouldDo) {
                       "training: {global_batch: 32, micro_batch: 1, sequence: 1024}\n"
                       "parallelism: {tensor: 2, pipeline: 2, data: 2}\n"),
             "nothing that was tried on these GPUs makes it fit; nearest: --set data_parallel.zero=2 --set "
-            "offload.optimizer=host, which still lacks 34.8 GiB; with more GPUs, try --set cluster.gpus=16 --set "
+            "offload.optimizer=host, which still lacks 34.9 GiB; with more GPUs, try --set cluster.gpus=16 --set "
             "parallelism.data=4 --set data_parallel.zero=3 --set offload.optimizer=host");
 }
 
