@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "app/report/json_text.h"
+#include "calibrate/logs/json_text.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {
@@ -32,9 +33,7 @@ bool fits(const PartJson& document, const KnownBy& known) {
 /// Throws InputError for lists and objects inside each other that are too many to be written again.
 PartJson::parser_callback_t flat(const std::string& place) {
   return [place](int depth, PartJson::parse_event_t, const PartJson&) {
-    constexpr int kDeepestRow = 32;
-    if (depth > kDeepestRow)
-      throw InputError(place, "found lists and objects inside each other, expected at most 32 levels");
+    if (static_cast<std::size_t>(depth) > calibrate::kDeepestJson) throw calibrate::too_deep_json(place);
     return true;
   };
 }

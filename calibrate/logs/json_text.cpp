@@ -15,8 +15,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kDeepestJson = 32;
-
 /// Goes through a text and counts what was read of it: nlohmann's parser says where it is in its complaints alone.
 struct CountedChars {
   using iterator_category = std::input_iterator_tag;
@@ -86,9 +84,7 @@ class JsonTextChecker : public nlohmann::json_sax<json> {
 
   bool open() {
     levels_.emplace_back();
-    if (levels_.size() > kDeepestJson)
-      fail(read_,
-           "found lists and objects inside each other, expected at most " + std::to_string(kDeepestJson) + " levels");
+    if (levels_.size() > kDeepestJson) throw too_deep_json(json_place(file_, text_, read_));
     return true;
   }
   bool close() {
@@ -127,6 +123,11 @@ class JsonTextChecker : public nlohmann::json_sax<json> {
 };
 
 }  // namespace
+
+InputError too_deep_json(const std::string& place) {
+  return {place,
+          "found lists and objects inside each other, expected at most " + std::to_string(kDeepestJson) + " levels"};
+}
 
 void check_json_text(const std::string& file, std::string_view text, JsonExtras extras) {
   JsonTextChecker(file, text).run(extras);

@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 
+#include "language/core/names_of.h"
 #include "models/layers/model_blocks.h"
 #include "models/layers/partition.h"
 #include "schedules/pipeline/micro_batch_groups.h"
@@ -46,18 +47,13 @@ constexpr std::array<std::string_view, 3> kQueryKeyNorms{"false", "true", "all-h
 constexpr std::array<std::string_view, 4> kOptimizers{"adam", "sgd", "momentum", "none"};
 constexpr std::array<std::string_view, 4> kDimensionNames{"tensor", "context", "data", "pipeline"};
 
-/// Whether a list has a word for each value of an enumeration, by the last of these.
-template <class Names, class Value>
-constexpr bool names_all(const Names& names, Value last) {
-  return names.size() == static_cast<std::size_t>(last) + 1;
-}
-static_assert(names_all(kActivations, schedules::Activation::geglu));
-static_assert(names_all(kPositions, schedules::Positions::relative));
-static_assert(names_all(kParallelBlocks, schedules::ParallelBlock::two_norms));
-static_assert(names_all(kBiases, schedules::Biases::feed_forward));
-static_assert(names_all(kQueryKeyNorms, schedules::QueryKeyNorm::all_heads));
-static_assert(names_all(kOptimizers, schedules::Optimizer::none));
-static_assert(names_all(kDimensionNames, schedules::Dimension::pipeline));
+static_assert(one_for_each<schedules::Activation::geglu>(kActivations.size()));
+static_assert(one_for_each<schedules::Positions::relative>(kPositions.size()));
+static_assert(one_for_each<schedules::ParallelBlock::two_norms>(kParallelBlocks.size()));
+static_assert(one_for_each<schedules::Biases::feed_forward>(kBiases.size()));
+static_assert(one_for_each<schedules::QueryKeyNorm::all_heads>(kQueryKeyNorms.size()));
+static_assert(one_for_each<schedules::Optimizer::none>(kOptimizers.size()));
+static_assert(one_for_each<schedules::Dimension::pipeline>(kDimensionNames.size()));
 
 template <class Names, class Value>
 std::string_view named(const Names& names, Value value) {

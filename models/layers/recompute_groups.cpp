@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "models/layers/model_blocks.h"
@@ -33,10 +34,8 @@ Scenario to_the_end(Scenario s) {
 class Regrouping {
  public:
   explicit Regrouping(const Scenario& s)
-      : recomputed_(blocks(s)),
-        whole_(blocks(to_the_end(s))),
-        plain_(blocks(without_recomputation(s))),
-        group_(s.recompute_group) {
+      : recomputed_(blocks(s)), plain_(blocks(without_recomputation(s))), group_(s.recompute_group) {
+    if (group_ > 1 && s.software.recompute_stops_early) whole_ = blocks(to_the_end(s));
     out_.tied = recomputed_.tied;
     out_.order.resize(recomputed_.order.size());
     std::int64_t layers = 0;
@@ -64,7 +63,7 @@ class Regrouping {
       double saved = 0;
       for (std::size_t i = first; i < end; ++i) saved += plain_.at(layers[i]).saved;
       for (std::size_t i = first; i < end; ++i)
-        put(layers[i], {true, i == first, i + 1 == end, saved - plain_.at(layers[i]).saved});
+        put(layers[i], {true, i == first, !whole_ || i + 1 == end, saved - plain_.at(layers[i]).saved});
     }
     for (std::size_t i = repeated; i < layers.size(); ++i) put(layers[i], {.recomputed = false});
   }
@@ -79,14 +78,15 @@ class Regrouping {
     if (!fresh) return;
     Block& block = out_.kinds.emplace_back(treatment.recomputed ? recomputed_.at(place) : plain_.at(place));
     block.working += treatment.others_saved;
-    if (!treatment.stops_early) block.recompute = whole_.at(place).recompute;
+    if (!treatment.stops_early) block.recompute = whole_->at(place).recompute;
     if (treatment.keeps_input) return;
     block.saved = 0;
     if (!block.recompute.empty() && kind(block.recompute.front()) == OperatorKind::checkpoint_gather)
       block.recompute.erase(block.recompute.begin());
   }
 
-  const Blocks recomputed_, whole_, plain_;
+  const Blocks recomputed_, plain_;
+  std::optional<Blocks> whole_;  ///< repeated to the end, where the software stops early and groups have several layers
   const std::size_t group_;
   std::uint32_t first_trained_ = 0;  ///< the place behind the last frozen layer
   std::map<std::pair<std::uint32_t, Treatment>, std::uint32_t> kinds_;

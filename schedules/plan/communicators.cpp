@@ -30,10 +30,16 @@ double pages(double bytes) { return std::ceil(bytes / kPage) * kPage; }
 CommunicatorBuffers::CommunicatorBuffers(const Scenario& s, bool tied)
     : s_(s),
       tied_(tied),
-      trees_of_all_(s.software.transport.buffer.value > 0 &&
-                    !collectives::nccl::connects_when_used(s.software.transport.nccl_version)),
       node_gpus_(std::max(std::min(s.cluster.node.gpus, s.cluster.gpus), 1u)),
-      every_stage_(of_every_stage()) {}
+      simple_(static_cast<double>(s.software.transport.buffer.value)),
+      near_(pages(kOfLl + kOfLl128 + simple_) + kPage),
+      far_(2 * pages(kOfLl128 + simple_)) {
+  if (simple_ == 0) return;  // nothing is counted
+  const Ranks ranks(s.parallelism, s.cluster.node.gpus);
+  trees_of_all_ = !collectives::nccl::connects_when_used(s.software.transport.nccl_version);
+  stages_in_node_ = in_node(ranks.stride(Dimension::pipeline), s.parallelism.pipeline);
+  every_stage_ = of_every_stage(ranks);
+}
 
 std::uint32_t CommunicatorBuffers::channels(const Communicator& c) const {
   const std::uint32_t most = std::min(s_.software.transport.channels, s_.software.transport.most_channels);
@@ -43,30 +49,26 @@ std::uint32_t CommunicatorBuffers::channels(const Communicator& c) const {
 }
 
 double CommunicatorBuffers::of_collectives(const Communicator& c) const {
-  const double simple = static_cast<double>(s_.software.transport.buffer.value);
-  const double near = pages(kOfLl + kOfLl128 + simple) + kPage, far = 2 * pages(kOfLl128 + simple);
   const bool several_nodes = c.ranks > c.in_node;
   const bool tree = (c.sums || trees_of_all_) && c.ranks > 2;  // of two it is the ring
   // Of a node: its ranks' connections to the next one, of which one leaves it where there are several nodes.
   const double inside = several_nodes ? c.in_node - 1 : c.in_node;
-  double of_node = inside * near + (several_nodes ? far : 0);
+  double of_node = inside * near_ + (several_nodes ? far_ : 0);
   // A tree goes through a node's ranks one behind the other, both ways; counted is one that has both neighbours. The
   // root in the node has one node above or below it, or some of both.
-  if (tree) of_node += inside * near + (several_nodes ? (c.ranks > 2 * c.in_node ? 2 : 1) * far : 0);
+  if (tree) of_node += inside * near_ + (several_nodes ? (c.ranks > 2 * c.in_node ? 2 : 1) * far_ : 0);
   return channels(c) * of_node / c.in_node;
 }
 
 double CommunicatorBuffers::of_peers(const Communicator& c) const {
-  const double simple = static_cast<double>(s_.software.transport.buffer.value);
   const std::uint32_t all = std::bit_ceil(s_.cluster.node.nvlink ? s_.software.transport.channels : kChannelsOverPcie);
   std::uint32_t of_peer = all;
   if (c.ranks > c.in_node) {  // as many as let all peers be served in one round
     const std::uint32_t rounds = (c.ranks + kPeersOfARound - 1) / kPeersOfARound;
     while (of_peer > 1 && of_peer * rounds > all) of_peer /= 2;
   }
-  const double near = pages(kOfLl + kOfLl128 + simple) + kPage;
-  const double pools = 2.0 * all * kPoolSteps * std::min(kPoolChunk, simple / kSteps);
-  return c.peers * of_peer * near + (c.far_peers ? pools : 0);
+  const double pools = 2.0 * all * kPoolSteps * std::min(kPoolChunk, simple_ / kSteps);
+  return c.peers * of_peer * near_ + (c.far_peers ? pools : 0);
 }
 
 double CommunicatorBuffers::of_switches(const Communicator& c) const {
@@ -77,7 +79,7 @@ double CommunicatorBuffers::of_switches(const Communicator& c) const {
 }
 
 Bytes CommunicatorBuffers::of(const Communicator& c) const {
-  if (c.ranks <= 1 || s_.software.transport.buffer.value == 0) return {};
+  if (c.ranks <= 1 || simple_ == 0) return {};
   double bytes = c.collectives ? of_collectives(c) + of_switches(c) : 0;
   if (c.peers > 0 || c.far_peers) bytes += of_peers(c);
   return whole_bytes(bytes);
@@ -87,9 +89,8 @@ std::uint32_t CommunicatorBuffers::in_node(std::uint32_t stride, std::uint32_t r
   return std::clamp(node_gpus_ / stride, 1u, ranks);
 }
 
-Bytes CommunicatorBuffers::of_every_stage() const {
+Bytes CommunicatorBuffers::of_every_stage(const Ranks& ranks) const {
   const Parallelism& plan = s_.parallelism;
-  const Ranks ranks(plan, s_.cluster.node.gpus);
   const auto along = [&](Dimension d) { return in_node(ranks.stride(d), size(plan, d)); };
   const std::uint32_t tensor = along(Dimension::tensor), context = along(Dimension::context),
                       copies = context * along(Dimension::data);
@@ -125,8 +126,7 @@ Bytes CommunicatorBuffers::of_every_stage() const {
 
 Communicator CommunicatorBuffers::of_stages(std::uint32_t stage) const {
   const Parallelism& plan = s_.parallelism;
-  Communicator stages{.ranks = plan.pipeline, .collectives = false};
-  stages.in_node = in_node(Ranks(plan, s_.cluster.node.gpus).stride(Dimension::pipeline), plan.pipeline);
+  Communicator stages{.ranks = plan.pipeline, .in_node = stages_in_node_, .collectives = false};
   const auto see = [&](std::uint32_t other) {
     if (other / stages.in_node == stage / stages.in_node)
       ++stages.peers;
@@ -140,9 +140,8 @@ Communicator CommunicatorBuffers::of_stages(std::uint32_t stage) const {
 }
 
 Bytes CommunicatorBuffers::of_stage(std::uint32_t stage) const {
-  if (s_.software.transport.buffer.value == 0) return {};
   Bytes all = every_stage_;
-  if (s_.parallelism.pipeline == 1) return all;
+  if (simple_ == 0 || s_.parallelism.pipeline == 1) return all;
   const Communicator stages = of_stages(stage);
   all += of(stages);
   if (tied_ && (stage == 0 || stage + 1 == s_.parallelism.pipeline))

@@ -52,12 +52,16 @@ class CommunicatorBuffers {
   /// Of so many ranks that are `stride` apart, those in one node.
   std::uint32_t in_node(std::uint32_t stride, std::uint32_t ranks) const;
   Communicator of_stages(std::uint32_t stage) const;
-  Bytes of_every_stage() const;
+  Bytes of_every_stage(const Ranks& ranks) const;
 
   const Scenario& s_;
-  const bool tied_, trees_of_all_;
+  const bool tied_;
   const std::uint32_t node_gpus_;
-  Bytes every_stage_{};  ///< of those that a GPU of any stage is in
+  const double simple_;        ///< bytes of Simple's buffer
+  const double near_, far_;    ///< bytes of a channel's connection in a node, and over the network, both ends together
+  bool trees_of_all_ = false;  ///< of communicators that do not all-reduce, too
+  std::uint32_t stages_in_node_ = 1;
+  Bytes every_stage_{};  ///< of the communicators that a GPU of any stage is in
 };
 
 }  // namespace stepcast::schedules
