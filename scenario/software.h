@@ -79,6 +79,7 @@ struct Software {
   /// ZeRO 2 and 3: the gradients of the block at work are there whole, in the training precision, beside those of the
   /// block before, as they are handed over to be summed.
   bool block_gradients = false;
+  bool copies_gathered = false;    ///< ZeRO 3: parameters are copied out of the buffer that they were gathered in
   double activation_overhead = 0;  ///< what activations take besides what backward needs, in shares of that: tensors
                                    ///< that the program still holds, temporary ones, gaps of the allocator
   ReportedMemory reported_memory = ReportedMemory::fullest;  ///< of which GPU measured.peak_memory is

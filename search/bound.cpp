@@ -4,7 +4,6 @@
 #include <span>
 #include <vector>
 
-#include "models/cost/optimizer.h"
 #include "models/layers/frozen.h"
 #include "models/layers/recompute_groups.h"
 #include "schedules/checks/too_large.h"
@@ -15,6 +14,7 @@
 #include "schedules/pipeline/planned.h"
 #include "schedules/step/lane_groups.h"
 #include "schedules/step/traffic.h"
+#include "schedules/step/weight_updates.h"
 #include "search/course.h"
 #include "search/in_step.h"
 #include "search/step_links.h"
@@ -67,8 +67,7 @@ Time update_of(const Scenario& s, const Plan& plan, std::uint32_t stage, const G
   Time update = s.software.host_per_step;
   if (s.offload.optimizer != Tier::gpu) return update;
   const Held trained = trained_held(*plan.staged.models.front(), plan.staged.chunks[stage]);
-  return update + optimizer_time(gpu, s.software, s.training.optimizer,
-                                 updated(s, trained, copies(plan.staged.pipeline->shape)));
+  return update + update_time(s, gpu, trained, copies(plan.staged.pipeline->shape));
 }
 
 /// The times of a plan's data-parallel traffic that nothing can hide, added to its course. Where stages hold two copies

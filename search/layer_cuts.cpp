@@ -145,8 +145,7 @@ void cut_evenly(Scenario& s) {
 Plan LayerCuts::cut(Scenario& s, workload::Machines& machines, SharedParts* shared) {
   if (s.parallelism.pipeline == 1) return plan(s, machines, shared);
   std::vector<std::uint32_t>& layers = s.parallelism.layers_per_stage;
-  const auto [known, is_new] =
-      by_time_.try_emplace({s.pipeline.schedule, s.pipeline.virtual_stages, casts_weights_anew(s)});
+  const auto [known, is_new] = by_time_.try_emplace({s.pipeline.schedule, s.pipeline.virtual_stages, weight_work(s)});
   if (is_new) {
     LayerTimes::TimedLayers* timed = times_.known(s);
     if (timed == nullptr) timed = &times_.of(s, plan(s, machines, shared));

@@ -32,7 +32,7 @@ class LayerCuts {
  private:
   LayerTimes& times_;
   /// Whatever memory there is: by schedule, virtual stages, and what else the times of layers depend on.
-  std::map<std::tuple<std::string, std::uint32_t, bool>, std::vector<std::uint32_t>> by_time_;
+  std::map<std::tuple<std::string, std::uint32_t, schedules::WeightWork>, std::vector<std::uint32_t>> by_time_;
 };
 
 }  // namespace stepcast::search

@@ -1,6 +1,5 @@
 #include "search/layer_times.h"
 
-#include "models/layers/low_precision.h"
 #include "models/layers/partition.h"
 #include "schedules/pipeline/planned.h"
 
@@ -16,10 +15,6 @@ std::optional<OtherKind> other_kind(const std::optional<Scenario>& scenario, con
 }
 
 }  // namespace
-
-bool casts_weights_anew(const Scenario& s) {
-  return is_low_precision(s.training.precision) && s.data_parallel.zero == 3;
-}
 
 LayerTimes::TimedLayers::TimedLayers(const Scenario& scenario, const StagedModel& staged,
                                      const workload::Machine& machine)
@@ -42,7 +37,7 @@ PieceTimes& LayerTimes::TimedLayers::least() {
 LayerTimes::Key LayerTimes::key(const Scenario& s) {
   const bool splits = planned_shape(s, micro_batches(s)).splits_backward,
              by_chunks = s.model.family == Family::t5 || s.recompute_group > 1 || s.recompute_layers;
-  return {splits, casts_weights_anew(s), has_loss_block(s), by_chunks ? s.pipeline.virtual_stages : 0,
+  return {splits, weight_work(s), has_loss_block(s), by_chunks ? s.pipeline.virtual_stages : 0,
           by_chunks ? s.parallelism.layers_per_stage : std::vector<std::uint32_t>{}};
 }
 

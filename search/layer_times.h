@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/layers/blocks.h"
+#include "models/layers/weight_work.h"
 #include "scenario/scenario.h"
 #include "schedules/parallel/ranks.h"
 #include "schedules/pass_times/chunks.h"
@@ -16,9 +17,6 @@
 #include "workload/machine.h"
 
 namespace stepcast::search {
-
-/// Whether weights of low precision are cast for each pass: what ZeRO 3 gathers is gone after it.
-bool casts_weights_anew(const schedules::Scenario& scenario);
 
 /// The times of the blocks of plans that have the values of the first kSharedAxes in common, each timed once. Not for
 /// use from several threads at once.
@@ -56,9 +54,9 @@ class LayerTimes {
 
  private:
   std::shared_ptr<const workload::Machine> machine_;
-  /// By what else of a plan its blocks depend on: whether backward is split; with low precision, whether weights are
-  /// cast for each pass; whether the loss is a block; where chunks count, how many there are, and their layers.
-  using Key = std::tuple<bool, bool, bool, std::uint32_t, std::vector<std::uint32_t>>;
+  /// By what else of a plan its blocks depend on: whether backward is split; what passes do with weights; whether the
+  /// loss is a block; where chunks count, how many there are, and their layers.
+  using Key = std::tuple<bool, schedules::WeightWork, bool, std::uint32_t, std::vector<std::uint32_t>>;
   static Key key(const schedules::Scenario& scenario);
   std::map<Key, std::unique_ptr<TimedLayers>> timed_;
 };

@@ -1,11 +1,12 @@
 #include "search/screening.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <stdexcept>
+#include <tuple>
 
 #include "models/layers/partition.h"
+#include "models/layers/weight_work.h"
 #include "schedules/checks/check.h"
 #include "schedules/pipeline/pipelines.h"
 #include "search/bound.h"
@@ -88,7 +89,7 @@ std::string Screening::each_accepted(std::size_t layout, const Skip& skip, const
 Outline Screening::outlined(std::size_t layout) const {
   Outline out;
   schedules::SharedParts parts;
-  std::set<std::array<bool, 4>> kinds;  // by what of a plan its layers depend on
+  std::set<std::tuple<WeightWork, bool, bool, bool>> kinds;  // by what of a plan its layers depend on
   out.problem = each_accepted(
       layout, [](const Settings&) { return false; },
       [&](const Settings& settings, const Scenario& plan) {
@@ -96,7 +97,7 @@ Outline Screening::outlined(std::size_t layout) const {
         const schedules::PipelineSchedule* schedule = schedules::find_pipeline(plan.pipeline.schedule);
         const bool is_new =
             kinds
-                .insert({casts_weights_anew(plan), has_loss_block(plan), schedule == nullptr || schedule->runs_together,
+                .insert({weight_work(plan), has_loss_block(plan), schedule == nullptr || schedule->runs_together,
                          schedule != nullptr && schedule->splits_backward})
                 .second;
         if (!is_new || !bounds_) return;

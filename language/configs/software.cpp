@@ -148,6 +148,9 @@ const Table<Software>& software_table() {
             "ZeRO 2 and 3: gradients of the block at work are there whole, beside those of the block before, as they "
             "are handed over to be summed"},
            store_flag<&S::block_gradients>},
+          {{"copies_gathered", flag(), "false",
+            "ZeRO 3: parameters are copied out of the buffer that they were gathered in"},
+           store_flag<&S::copies_gathered>},
           {{"activation_overhead", number(0, 10), "0",
             "what activations take besides what backward needs, in shares of that"},
            [](S& s, const Value& v) { s.activation_overhead = v.number; }},

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "models/layers/collective_copies.h"
 #include "models/layers/low_precision.h"
 #include "models/layers/network_blocks.h"
 #include "models/layers/rowwise_scaling.h"
@@ -33,10 +34,8 @@ void keep_bf16_layers(Blocks& blocks, const Scenario& s) {
   }
 }
 
-}  // namespace
-
-Blocks blocks(const Scenario& scenario) {
-  if (is_network(scenario.model.family)) return network_blocks(scenario);
+/// With what low precision and sequence parallelism add to its passes.
+Blocks whole_transformer(const Scenario& scenario) {
   Blocks out = transformer_blocks(scenario);
   if (is_low_precision(scenario.training.precision)) {
     const auto use = scenario.training.scaling == Scaling::rowwise ? use_rowwise_scaling : use_low_precision;
@@ -45,6 +44,14 @@ Blocks blocks(const Scenario& scenario) {
     keep_bf16_layers(out, scenario);
   }
   for (Block& block : out.kinds) add_sequence_parts(block, scenario);
+  return out;
+}
+
+}  // namespace
+
+Blocks blocks(const Scenario& scenario) {
+  Blocks out = is_network(scenario.model.family) ? network_blocks(scenario) : whole_transformer(scenario);
+  add_collective_copies(out, scenario);
   return out;
 }
 

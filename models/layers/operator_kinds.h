@@ -85,6 +85,8 @@ enum class OperatorKind : std::uint8_t {
   shared_experts_sum,
   // Recomputation.
   checkpoint_gather,
+  // Data-parallel ranks.
+  collective_copy,
   // Sequence parallelism.
   sequence_parts,
   // Low precision.
@@ -107,7 +109,7 @@ enum class OperatorKind : std::uint8_t {
 };
 
 /// Names for people, in the order of the kinds.
-inline constexpr std::array<std::string_view, 85> kOperatorNames = {
+inline constexpr std::array<std::string_view, 86> kOperatorNames = {
     "other",
     "embedding",
     "embedding projection",
@@ -178,6 +180,7 @@ inline constexpr std::array<std::string_view, 85> kOperatorNames = {
     "weighted sum of experts",
     "sum with shared experts",
     "gather of a checkpoint",
+    "copies for collectives",
     "parts of the sequence",
     "cast",
     "cast of weights",

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "models/layers/frozen.h"
-#include "models/layers/low_precision.h"
 #include "models/layers/model_blocks.h"
 #include "models/layers/partition.h"
 #include "schedules/pipeline/custom.h"
@@ -27,8 +26,7 @@ std::shared_ptr<const Blocks> SharedParts::model(const Scenario& s) {
     return std::make_shared<const Blocks>(std::move(made));
   };
   if (s.model.family == Family::t5) return make();  // whose layers differ by the chunk that they are in
-  std::shared_ptr<const Blocks>& known =
-      models_[{is_low_precision(s.training.precision) && s.data_parallel.zero == 3, has_loss_block(s)}];
+  std::shared_ptr<const Blocks>& known = models_[{weight_work(s), has_loss_block(s)}];
   if (known == nullptr) known = make();
   return known;
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "models/layers/blocks.h"
+#include "models/layers/weight_work.h"
 #include "scenario/scenario.h"
 #include "schedules/pipeline/planned.h"
 #include "schedules/plan/memory.h"
@@ -36,9 +37,8 @@ class SharedParts {
   PipelineKey of_pipeline_;
   std::shared_ptr<const PlannedPipeline> pipeline_;  ///< that was asked for last
   SavedPeaks peaks_;                                 ///< of it
-  /// By what blocks depend on of all that differs: whether weights are cast to low precision for each pass, and whether
-  /// the loss is a block.
-  std::map<std::pair<bool, bool>, std::shared_ptr<const Blocks>> models_;
+  /// By what blocks depend on of all that differs: what passes do with weights, and whether the loss is a block.
+  std::map<std::pair<WeightWork, bool>, std::shared_ptr<const Blocks>> models_;
 };
 
 }  // namespace stepcast::schedules

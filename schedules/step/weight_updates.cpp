@@ -4,15 +4,23 @@
 #include <array>
 #include <span>
 
+#include "models/cost/kernel_time.h"
 #include "models/cost/optimizer.h"
+#include "models/layers/collective_copies.h"
 #include "models/layers/frozen.h"
 #include "schedules/data_parallel/compression.h"
-#include "schedules/data_parallel/groups.h"
 #include "schedules/pipeline/placement.h"
 
 namespace stepcast::schedules {
 
 using sim::TaskId;
+
+Time update_time(const Scenario& s, const Gpu& gpu, const Held& trained, std::uint32_t copies) {
+  const Elementwise copy{OperatorKind::collective_copy, trained.all * gradients_copied_once(s)};
+  const KernelCost cost{.gpu = gpu, .software = s.software, .precision = s.training.precision};
+  return (copy.bytes > 0 ? cost.time(copy) : Time{}) +
+         optimizer_time(gpu, s.software, s.training.optimizer, updated(s, trained, copies));
+}
 
 WeightUpdates::WeightUpdates(Lanes& lanes)
     : lanes_(lanes),
@@ -128,11 +136,8 @@ LaneTask& WeightUpdates::add_update(std::uint32_t lane) {
   const bool on_host = s_.offload.optimizer != Tier::gpu;
   if (on_host && lanes_.simulates_copies()) return lanes_.add_update_on_host(lane);
   const Held trained = trained_held(lanes_.in.blocks, lanes_.in.chunks[lanes_[lane].at.stage]);
-  const double parameters = updated(s_, trained, copies_);
-  const Time time =
-      on_host
-          ? update_on_host(s_, parameters, *lanes_.in.copies)
-          : lanes_.straggling(lane, optimizer_time(lanes_.gpu(lane), s_.software, s_.training.optimizer, parameters));
+  const Time time = on_host ? update_on_host(s_, updated(s_, trained, copies_), *lanes_.in.copies)
+                            : lanes_.straggling(lane, update_time(s_, lanes_.gpu(lane), trained, copies_));
   LaneTask& update = lanes_.add_kernels(lane, Activity::optimizer, time + s_.software.host_per_step);
   update.exposed_host = s_.software.host_per_step;
   return update;

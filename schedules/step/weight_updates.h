@@ -3,10 +3,15 @@
 #include <optional>
 #include <vector>
 
+#include "schedules/data_parallel/groups.h"
 #include "schedules/step/joined.h"
 #include "schedules/step/lanes.h"
 
 namespace stepcast::schedules {
+
+/// The update of `trained` parameters that a rank holds, on its GPU, and what a stack copies of their gradients where it
+/// sums them once a step. `copies`: stages that hold the same ones.
+Time update_time(const Scenario& scenario, const Gpu& gpu, const Held& trained, std::uint32_t copies);
 
 /// What follows a lane's gradients: their sums over the data ranks and over tied embeddings, compressed or not, the
 /// optimizer, and updated parameters on their way back.

@@ -104,6 +104,7 @@ constexpr auto kinds_by_kernels() {
                     experts_out,
                     shared_experts_sum,
                     checkpoint_gather,
+                    collective_copy,
                     sequence_parts,
                     cast,
                     weight_cast,

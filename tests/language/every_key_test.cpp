@@ -420,6 +420,7 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_EQ(software.bucket_copies, 3);
   EXPECT_FALSE(software.gradient_as_bucket_view);
   EXPECT_TRUE(software.block_gradients);
+  EXPECT_TRUE(software.copies_gathered);
   EXPECT_TRUE(software.autograd_gradients);
   EXPECT_EQ(software.activation_overhead, 0.0625);
   EXPECT_EQ(software.fp32_logits, 5);

@@ -497,20 +497,22 @@ Statements fill_hf() {
 }  // namespace
 
 extern const Framework hf_trainer;
-const Framework hf_trainer{.name = "hf-trainer",
-                           .title = "Hugging Face Trainer",
-                           .version = "github.com/huggingface/transformers v4.57, accelerate v1.10",
-                           .software = "huggingface-deepspeed",
-                           .other_software = "pytorch-fsdp2 pytorch-fsdp2-compiled pytorch-ddp pytorch-ddp-compiled",
-                           .syntax = trainer_syntax,
-                           .rows = hf_rows,
-                           .fixed = hf_fixed,
-                           .refused = hf_refused,
-                           .ignored = hf_ignored(),
-                           .elsewhere = hf_elsewhere,
-                           .spell = spell_hf,
-                           .read = read_hf,
-                           .launch = launch_hf,
-                           .to_fill = fill_hf};
+const Framework hf_trainer{
+    .name = "hf-trainer",
+    .title = "Hugging Face Trainer",
+    .version = "github.com/huggingface/transformers v4.57, accelerate v1.10",
+    .software = "huggingface-deepspeed",
+    .other_software =
+        "pytorch-fsdp1 pytorch-fsdp1-compiled pytorch-fsdp2 pytorch-fsdp2-compiled pytorch-ddp pytorch-ddp-compiled",
+    .syntax = trainer_syntax,
+    .rows = hf_rows,
+    .fixed = hf_fixed,
+    .refused = hf_refused,
+    .ignored = hf_ignored(),
+    .elsewhere = hf_elsewhere,
+    .spell = spell_hf,
+    .read = read_hf,
+    .launch = launch_hf,
+    .to_fill = fill_hf};
 
 }  // namespace stepcast::language
