@@ -253,7 +253,9 @@ const Table<Software>& software_table() {
            [](S& s, const Value& v) { s.compute_share = v.number; }},
           {{"gather_for_recompute", flag(), "false", "ZeRO 3: backward gathers parameters to recompute, then again"},
            store_flag<&S::gather_for_recompute>},
-          {{"parameter_prefetch", positive_bytes(), "1 TiB", "ZeRO 3: at most so much is gathered ahead of its use"},
+          {{"parameter_prefetch", positive_bytes(), "1 TiB",
+            "ZeRO 3: at most so much is gathered ahead of its use; DeepSpeed's stage3_prefetch_bucket_size is no such "
+            "limit"},
            [](S& s, const Value& v) { s.parameter_prefetch = v.bytes; }},
           {{"kernel_gap", time_type(), "0 ps", "GPU idle between two kernels of one stream"},
            store_time<&S::kernel_gap>},

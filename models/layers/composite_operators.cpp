@@ -22,6 +22,10 @@ void composite_rms_norm(Writer& w, double elements) {
   w.backward.touch(elements * (casts_there_and_back(w) + 15 * kFp32 + 6 * e), casts + 14);
 }
 
+void keep_composite_rms_norm(Writer& w, double elements) {
+  if (goes_through_fp32(w)) w.saves(elements * kFp32);
+}
+
 void composite_rotation(Writer& w, double elements) {
   const double bytes = elements * (2 * kFp32 + casts_there_and_back(w));
   const int kernels = goes_through_fp32(w) ? 6 : 2;

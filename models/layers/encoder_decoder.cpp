@@ -49,8 +49,7 @@ Block embedding(const Scenario& s, const Stacks& z) {
 Block encoder_norm(const Scenario& s, const Stacks& z) {
   OperatorList list;
   Writer w(s, z.encoder, list);
-  norm(w);
-  w.saves(z.encoder.residual * d(z.encoder.element));
+  kept_norm(w);
   return part_block("encoder norm", std::move(list), z.passed_on);
 }
 
@@ -80,9 +79,9 @@ Block decoder_layer(const Scenario& s, const Stacks& z) {
 Block head(const Scenario& s, const Stacks& z) {
   OperatorList list;
   Writer w(s, z.decoder, list);
-  norm(w);
+  kept_norm(w);
   logits(w);
-  w.saves(2 * z.decoder.residual * d(z.decoder.element));  // the norm's input and output
+  w.saves(z.decoder.residual * d(z.decoder.element));  // the norm's output
   cross_entropy(w);
   const StackSizes& last = z.decoder;
   return loss_block("head", std::move(list), (last.residual + d(last.tokens) * d(last.vocab)) * d(last.element));

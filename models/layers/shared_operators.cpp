@@ -25,6 +25,11 @@ void layer_or_rms_norm(Writer& w) {
   w.backward.touch(bytes * 5, 2);
 }
 
+/// What a norm has kept besides its input, by the stack.
+void keep_composite(Writer& w) {
+  if (layer_style(w.s.model).rms_norm && w.s.software.composite_operators) keep_composite_rms_norm(w, w.z.residual);
+}
+
 }  // namespace
 
 void norm(Writer& w) {
@@ -36,11 +41,17 @@ void norm(Writer& w) {
 void plain_norm(Writer& w) {
   layer_or_rms_norm(w);
   w.saves(w.z.residual * d(w.z.element));
+  keep_composite(w);
+}
+
+void kept_norm(Writer& w) {
+  norm(w);
+  w.saves(w.z.residual * d(w.z.element), {});
+  keep_composite(w);
 }
 
 void norm_of_half(Writer& w) {
-  norm(w);
-  w.saves(w.z.residual * d(w.z.element), {});
+  kept_norm(w);
   w.saves(w.z.residual * kept_input_bytes(w.s) / ranks_of_first_input(w.z));
 }
 

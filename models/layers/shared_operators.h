@@ -8,6 +8,8 @@ namespace stepcast::schedules {
 
 /// A norm, and the branch before it past which the residual goes: backward adds both gradients.
 void norm(Writer& w);
+/// The same, which keeps its input.
+void kept_norm(Writer& w);
 /// A norm that no residual goes past, which keeps its input.
 void plain_norm(Writer& w);
 /// That of half a layer, which keeps its input, and its output for the multiplies behind it.

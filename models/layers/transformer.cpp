@@ -105,9 +105,9 @@ Block mtp_input(const Scenario& s, const StackSizes& z) {
 Block mtp_head(const Scenario& s, const StackSizes& z) {
   OperatorList list;
   Writer w(s, z, list);
-  norm(w);
+  kept_norm(w);
   logits(w, 0, false);
-  w.saves(2 * z.residual * d(z.element));  // the norm's input and output
+  w.saves(z.residual * d(z.element));  // the norm's output
   cross_entropy(w);
   return part_block("multi-token head", std::move(list));
 }
@@ -125,11 +125,12 @@ Block head(const Scenario& s, const StackSizes& z) {
   const StackSizes words = word_sizes(s, z);
   OperatorList list;
   Writer w(s, z, list), of_words = w.with(words);
-  if (s.model.variations.final_norm) norm(w);
+  if (s.model.variations.final_norm) kept_norm(w);
   projection(w, Kind::head_projection, z.width, words.width);
   logits(of_words);
   if (s.model.variations.head_bias) w.owns(d(z.vocab));
-  w.saves(2 * z.residual * d(z.element));  // the norm's input and output
+  // What enters the logits, and where no norm made it what the last layer wrote.
+  w.saves((s.model.variations.final_norm ? 1 : 2) * z.residual * d(z.element));
   if (has_loss_block(s)) {
     Block block = part_block("head", std::move(list), logit_bytes(z, z.element));
     block.output_split = true;

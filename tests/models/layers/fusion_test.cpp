@@ -62,8 +62,23 @@ TEST(GatedActivation, OfTwoKernelsKeepsWhatLiesBetweenThem) {
   const Blocks apart = blocks(s);
   const double inner = 1024.0 * 8192 * 2;
   EXPECT_DOUBLE_EQ(apart.at(1).saved - fused.at(1).saved, inner);
-  s.software.fused_bias_gelu = s.software.composite_operators = true;
-  EXPECT_DOUBLE_EQ(blocks(s).at(1).saved - fused.at(1).saved, inner);
+}
+
+// Beside that, eager PyTorch keeps the input of both of a layer's norms in fp32.
+TEST(CompositeOperators, KeepWhatEachOfTheirKernelsNeedsBack) {
+  Scenario s = round_numbers(1);
+  s.model = {"", Family::llama, 16, 2048, 16, 8, 8192, 51200, ""};
+  s.training.attention = Attention::flash;
+  const Blocks fused = blocks(s);
+  s.software.composite_operators = true;
+  const Blocks composite = blocks(s);
+  const double gates = 1024.0 * 8192 * 2, norm = 1024.0 * 2048 * 4;
+  EXPECT_DOUBLE_EQ(composite.at(1).saved - fused.at(1).saved, gates + 2 * norm);
+  EXPECT_DOUBLE_EQ(composite.kinds.back().saved + composite.kinds.back().saved_by_loss - fused.kinds.back().saved -
+                       fused.kinds.back().saved_by_loss,
+                   norm);
+  s.recompute = Recompute::full;
+  EXPECT_DOUBLE_EQ(blocks(s).at(1).saved, 1024.0 * 2048 * 2) << "the layer's input alone";
 }
 
 TEST(FlashAttention, NeverHasTheScoresInMemory) {
