@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 
 #include "calibrate/fit/least_squares.h"
 
@@ -18,6 +19,7 @@ constexpr double kFelt = 1e-4;       // columns below this are of constants that
 constexpr double kStep = 1e-3;       // of the bounds: for the slopes that intervals come from
 constexpr std::size_t kFolds = 5;
 constexpr double kEdge = 1e-9;
+constexpr double kWorth = 4;      // squares of usual errors that an added cause takes away at least
 constexpr double kNormal = 1.96;  // 95 % of a normal distribution are within so many standard deviations
 
 double to_place(const Free& c, double value) {
@@ -131,20 +133,27 @@ struct Problem {
   }
 };
 
-/// Whether errors are less in sum, also without the tenth of the samples, at least one, that took longest beside what
-/// was predicted of them: so many may have been held up.
-bool better(std::span<const double> errors, std::span<const double> than) {
-  double less = 0;
-  std::vector<double> of_held_up;  // what is gained of samples that took longer than predicted
-  for (std::size_t i = 0; i < errors.size(); ++i) {
-    const double gain = std::abs(than[i]) - std::abs(errors[i]);
-    less += gain;
-    if (than[i] < 0 && gain > 0) of_held_up.push_back(gain);
+/// What is gained in all of samples whose error was `than` and is now less by `gains`, without the tenth of the
+/// samples, at least one, of which most is gained and which took longer than was predicted: so many may have been held
+/// up.
+double gained(std::span<const double> gains, std::span<const double> than) {
+  double all = 0;
+  std::vector<double> of_held_up;
+  for (std::size_t i = 0; i < gains.size(); ++i) {
+    all += gains[i];
+    if (than[i] < 0 && gains[i] > 0) of_held_up.push_back(gains[i]);
   }
   std::ranges::sort(of_held_up, std::ranges::greater{});
-  const std::size_t held_up = std::min((errors.size() + 9) / 10, of_held_up.size());
-  for (std::size_t i = 0; i < held_up; ++i) less -= of_held_up[i];
-  return less > 0;
+  const std::size_t held_up = std::min((gains.size() + 9) / 10, of_held_up.size());
+  for (std::size_t i = 0; i < held_up; ++i) all -= of_held_up[i];
+  return all;
+}
+
+/// Whether errors are less in sum, also without samples that may have been held up.
+bool better(std::span<const double> errors, std::span<const double> than) {
+  std::vector<double> gains;
+  for (std::size_t i = 0; i < errors.size(); ++i) gains.push_back(std::abs(than[i]) - std::abs(errors[i]));
+  return gained(gains, than) > 0;
 }
 
 /// A constant at each of its values to try, the one kept whose cost is `less` than that of all before.
@@ -206,6 +215,46 @@ std::vector<double> minimized(const Problem& problem, std::span<const std::vecto
     best = from.at_places(end.x.unaryExpr(&logistic));
   }
   return best;
+}
+
+/// The problem without one of the constants that move, which is at its start, the others fitted once more.
+Problem without(const Problem& problem, std::size_t constant) {
+  Problem rest = problem;
+  std::erase(rest.moving, constant);
+  rest.values[constant] = problem.constants[constant].start;
+  if (!rest.moving.empty()) rest.values = minimized(rest, std::vector<std::vector<double>>{rest.values});
+  return rest;
+}
+
+/// By how many squares of a usual error a constant makes those of the samples less, beside `rest`, the problem without
+/// it: of what is known of the others too, and but for samples that may have been held up.
+double worth(const Problem& problem, const Problem& rest) {
+  std::vector<double> gains, than;
+  for (const std::size_t sample : problem.samples) {
+    than.push_back(rest.error(rest.values, sample));
+    const double before = problem.residual(than.back()), now = problem.residual(problem.error(problem.values, sample));
+    gains.push_back(before * before - now * now);
+  }
+  double of_known = 0;
+  for (const std::size_t constant : rest.moving) {
+    const double before = rest.known(rest.values, constant), now = problem.known(problem.values, constant);
+    of_known += before * before - now * now;
+  }
+  return (gained(gains, than) + of_known) / (problem.error_size * problem.error_size);
+}
+
+/// The added cause that is worth least, if one is worth too little.
+std::optional<std::size_t> least_worth(const Problem& problem) {
+  std::optional<std::size_t> found;
+  double least = kWorth;
+  for (const std::size_t constant : problem.moving) {
+    if (!problem.constants[constant].added) continue;
+    const double here = worth(problem, without(problem, constant));
+    if (here >= least) continue;
+    least = here;
+    found = constant;
+  }
+  return found;
 }
 
 /// The standard deviation of what is not odd among the errors: from their median size.
@@ -328,6 +377,15 @@ double deviations_of_interval(std::size_t samples, std::size_t constants) {
   return boost::math::quantile(boost::math::students_t(freedom), 0.975);
 }
 
+/// The constants that move which no sample feels.
+std::vector<std::size_t> unfelt(const Problem& problem) {
+  const Eigen::MatrixXd slopes = problem.slopes(problem.values);
+  std::vector<std::size_t> out;
+  for (std::size_t k = 0; k < problem.moving.size(); ++k)
+    if (slopes.col(static_cast<Eigen::Index>(k)).norm() <= kFelt) out.push_back(problem.moving[k]);
+  return out;
+}
+
 /// Of each sample, its error where its group was left out of the fit.
 std::vector<double> held_out_errors(const Problem& problem, std::span<const std::size_t> groups) {
   const std::size_t samples = problem.measured.size();
@@ -339,8 +397,11 @@ std::vector<double> held_out_errors(const Problem& problem, std::span<const std:
     rest.samples.clear();
     for (std::size_t i = 0; i < samples; ++i)
       if (order.at(groups[i]) % kFolds != fold) rest.samples.push_back(i);
-    if (!rest.moving.empty() && rest.samples.size() > rest.moving.size())
+    if (!rest.moving.empty() && rest.samples.size() > rest.moving.size()) {
       rest.values = minimized(rest, std::vector<std::vector<double>>{problem.values});
+      for (const std::size_t constant : unfelt(rest)) rest = without(rest, constant);
+      while (const auto constant = least_worth(rest)) rest = without(rest, *constant);
+    }
     for (std::size_t i = 0; i < samples; ++i)
       if (order.at(groups[i]) % kFolds == fold) errors[i] = std::expm1(rest.error(rest.values, i));
   }
@@ -434,6 +495,11 @@ RobustFit fit_robust(std::span<const double> measured, std::span<const std::size
       again = true;
     };
     give_up_untold(with_known(problem, slopes, error_variance), felt, intervals);
+    if (again) continue;
+    if (const auto constant = least_worth(problem)) {
+      drop(fit, problem, *constant, "the measurements are told as well without it, but for those that took longest");
+      again = true;
+    }
   }
   for (std::size_t i = 0; i < measured.size(); ++i) fit.errors.push_back(std::expm1(problem.error(problem.values, i)));
   fit.held_out = held_out_errors(problem, groups);

@@ -20,6 +20,8 @@ struct Free {
   double width = 0;
   std::vector<double> tried{};  ///< values that a fit tries first, the other constants being where they are
   bool whole = false;           ///< takes none but those: a count, a choice
+  /// A cause that nothing was known to have, at `start`: it stays there unless it is worth having.
+  bool added = false;
 };
 
 /// How an error counts that is beyond the scatter.
@@ -66,10 +68,12 @@ using PredictSample = std::function<double(const std::vector<double>& constants,
 /// `width` is known: is hardly smaller than without the samples, which put it within that width), is not identified: it
 /// keeps its start and the others are fitted again without it. A choice (`whole`) leaves its start for what makes the
 /// sum of |predicted / measured - 1| less, also without the tenth of the samples that say so most and took longer than
-/// predicted; it is made again once the other constants are fitted. With fewer samples than constants of no known width
-/// and two more, none of these is. Held out errors: 5 folds, whole `groups` in each (one number a sample: those of one
-/// shape stay together), dealt in order of first appearance. Deterministic. Samples x constants predictions for each of
-/// some ten iterations and each start.
+/// predicted; it is made again once the other constants are fitted. A cause that is `added` must make the squares less
+/// by those of two usual errors, also without such samples: otherwise one run that was held up makes a cause of its
+/// own. With fewer samples than constants of no known width and two more, none of these is. Held out errors: 5 folds,
+/// whole `groups` in each (one number a sample: those of one shape stay together), dealt in order of first appearance;
+/// what the other folds do not tell is at its start. Deterministic. Samples x constants predictions for each of some
+/// ten iterations and each start.
 RobustFit fit_robust(std::span<const double> measured, std::span<const std::size_t> groups,
                      std::span<const Free> constants, const PredictSample& predict,
                      std::span<const std::vector<double>> starts = {}, Scatter scatter = {});

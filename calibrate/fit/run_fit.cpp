@@ -117,7 +117,9 @@ const std::array<StackConstant, 2>& of_memory() {
 Free free_of(const StackConstant& c, const Software& software) {
   const double inside = c.logarithmic ? 1.001 : 1 + 1e-9, said = c.get(software);
   const double start = std::clamp(said, c.low > 0 ? c.low * inside : c.low + 1e-9, c.high / inside);
-  return {std::string(c.key), c.low, c.high, start, c.logarithmic, kToldWithin, said > 0 ? c.width : 0, c.tried};
+  Free free{std::string(c.key), c.low, c.high, start, c.logarithmic, kToldWithin, said > 0 ? c.width : 0, c.tried};
+  free.added = c.logarithmic && c.width == 0 && said == 0;  // a delay that no public code has
+  return free;
 }
 
 /// What a site's network gives groups of nodes, by two numbers: a straight line of the logarithms from two nodes to the
@@ -127,10 +129,12 @@ struct NetworkModel {
   collectives::Transport of_stack;
   std::uint32_t most_nodes = 0;
 
-  /// What the stack's file says.
+  /// What the stack's file says: all of it is a little less, so that it lies between the bounds.
   double start_over(std::uint32_t nodes) const {
-    return std::min(collectives::network_share_over(of_stack, nodes), 0.999);
+    return std::min(collectives::network_share_over(of_stack, nodes), kAll);
   }
+  static constexpr double kAll = 0.999;
+  static double share(double value) { return value >= kAll ? 1 : value; }
 
   std::vector<Free> constants() const {
     constexpr double kLeast = 0.02, kMost = 1.001;
@@ -174,8 +178,8 @@ struct NetworkModel {
     if (values.empty()) return measured;  // no run is on two nodes
     std::vector<ShareOverNodes> out = measured;
     if (measured.empty()) {
-      out = {{2, std::min(values.front(), 1.0)}};
-      if (values.size() > 1) out.push_back({most_nodes, std::min(values.back(), 1.0)});
+      out = {{2, share(values.front())}};
+      if (values.size() > 1) out.push_back({most_nodes, share(values.back())});
     } else {
       for (ShareOverNodes& each : out) each.share = std::min(each.share * values.front(), 1.0);
     }
@@ -364,7 +368,7 @@ void put_times(const Software& stack, const NetworkModel& network, std::span<con
   }
   for (std::size_t c = kNetwork; c < free.size(); ++c)
     out.constants.push_back({free[c].name, ConstantUnit::number, held(fit.constants[c], [&](double value) {
-                               return network.measured.empty() ? std::min(value, 1.0) : value;
+                               return network.measured.empty() ? NetworkModel::share(value) : value;
                              })});
   const std::vector<double> values = fit.values();
   const auto told = [](const Estimate& each) { return each.identified; };

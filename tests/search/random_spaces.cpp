@@ -68,6 +68,10 @@ void draw_software(Draw& draw, Scenario& s) {
   software.host_per_step = draw.of<Time>({Time{}, microseconds(500)});
   software.kernel_gap = draw.of<Time>({Time{}, microseconds(2)});
   software.attention = draw.of({Attention::unfused, Attention::flash});
+  software.copies_gathered = draw.one_in(2);
+  software.block_gradients = draw.one_in(2);
+  software.bucket_copies = draw.of({0, 2});
+  software.gradient_as_bucket_view = !draw.one_in(3);
   if (draw.one_in(10)) software.launch_blocking = true;
   if (!software.launch_blocking && draw.one_in(8))
     software.cuda_graphs = draw.of({CudaGraphs::layers, CudaGraphs::step});

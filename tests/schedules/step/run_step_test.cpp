@@ -60,6 +60,7 @@ std::optional<Scenario> any_plan(std::mt19937& random) {
   s.software.overlap_slowdown = pick({0, 1}) == 1 ? 0.1 : 0;
   s.software.parameter_prefetch = {pick({0, 1}) == 1 ? 1LL << 24 : 0};
   s.software.gather_for_recompute = pick({0, 1}) == 1;
+  s.software.copies_gathered = s.software.block_gradients = pick({0, 1}) == 1;
   s.recompute = pick({0, 1}) == 1 ? Recompute::full : Recompute::none;
   if (pick({0, 1}) == 1) s.parallelism.layers_per_stage = {};
   // Never late, late after each wait, as fast as some stages' kernels, slower than all.

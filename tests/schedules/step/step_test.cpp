@@ -324,6 +324,7 @@ const Plan kPlans[] = {
        s.recompute = Recompute::full;
        s.software.gather_for_recompute = true;
        s.software.parameter_prefetch = Bytes{4 << 20};
+       s.software.copies_gathered = s.software.block_gradients = true;
      }},
     {"zero_3_without_overlap",
      [](Scenario& s) {
