@@ -133,27 +133,20 @@ struct Problem {
   }
 };
 
-/// What is gained in all of samples whose error was `than` and is now less by `gains`, without the tenth of the
-/// samples, at least one, of which most is gained and which took longer than was predicted: so many may have been held
-/// up.
-double gained(std::span<const double> gains, std::span<const double> than) {
-  double all = 0;
-  std::vector<double> of_held_up;
-  for (std::size_t i = 0; i < gains.size(); ++i) {
-    all += gains[i];
-    if (than[i] < 0 && gains[i] > 0) of_held_up.push_back(gains[i]);
+/// Whether errors are less in sum, also without the tenth of the samples, at least one, that took longest beside what
+/// was predicted of them: so many may have been held up.
+bool better(std::span<const double> errors, std::span<const double> than) {
+  double less = 0;
+  std::vector<double> of_held_up;  // what is gained of samples that took longer than predicted
+  for (std::size_t i = 0; i < errors.size(); ++i) {
+    const double gain = std::abs(than[i]) - std::abs(errors[i]);
+    less += gain;
+    if (than[i] < 0 && gain > 0) of_held_up.push_back(gain);
   }
   std::ranges::sort(of_held_up, std::ranges::greater{});
-  const std::size_t held_up = std::min((gains.size() + 9) / 10, of_held_up.size());
-  for (std::size_t i = 0; i < held_up; ++i) all -= of_held_up[i];
-  return all;
-}
-
-/// Whether errors are less in sum, also without samples that may have been held up.
-bool better(std::span<const double> errors, std::span<const double> than) {
-  std::vector<double> gains;
-  for (std::size_t i = 0; i < errors.size(); ++i) gains.push_back(std::abs(than[i]) - std::abs(errors[i]));
-  return gained(gains, than) > 0;
+  const std::size_t held_up = std::min((errors.size() + 9) / 10, of_held_up.size());
+  for (std::size_t i = 0; i < held_up; ++i) less -= of_held_up[i];
+  return less > 0;
 }
 
 /// A constant at each of its values to try, the one kept whose cost is `less` than that of all before.
@@ -226,21 +219,12 @@ Problem without(const Problem& problem, std::size_t constant) {
   return rest;
 }
 
-/// By how many squares of a usual error a constant makes those of the samples less, beside `rest`, the problem without
-/// it: of what is known of the others too, and but for samples that may have been held up.
+/// By how many squares of a usual error a constant makes those of the samples, and of what is known of the others, less
+/// beside `rest`, the problem without it.
 double worth(const Problem& problem, const Problem& rest) {
-  std::vector<double> gains, than;
-  for (const std::size_t sample : problem.samples) {
-    than.push_back(rest.error(rest.values, sample));
-    const double before = problem.residual(than.back()), now = problem.residual(problem.error(problem.values, sample));
-    gains.push_back(before * before - now * now);
-  }
-  double of_known = 0;
-  for (const std::size_t constant : rest.moving) {
-    const double before = rest.known(rest.values, constant), now = problem.known(problem.values, constant);
-    of_known += before * before - now * now;
-  }
-  return (gained(gains, than) + of_known) / (problem.error_size * problem.error_size);
+  Problem same = problem;  // squares of what is known of the constants that `rest` has too
+  same.moving = rest.moving;
+  return (rest.squares(rest.values) - same.squares(problem.values)) / (problem.error_size * problem.error_size);
 }
 
 /// The added cause that is worth least, if one is worth too little.
@@ -295,6 +279,13 @@ Eigen::MatrixXd with_known(const Problem& problem, const Eigen::MatrixXd& slopes
       all(slopes.rows() + k, k) = std::sqrt(error_variance * (1 - square)) / (width * (1 + square));
   }
   return all;
+}
+
+/// The slopes as they are without the samples of a group.
+Eigen::MatrixXd without_group(Eigen::MatrixXd slopes, std::span<const std::size_t> groups, std::size_t group) {
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    if (groups[i] == group) slopes.row(static_cast<Eigen::Index>(i)).setZero();
+  return slopes;
 }
 
 /// How much of what may be an interval covers: 1 where it says nothing. That a constant is farther off what was known
@@ -496,8 +487,21 @@ RobustFit fit_robust(std::span<const double> measured, std::span<const std::size
     };
     give_up_untold(with_known(problem, slopes, error_variance), felt, intervals);
     if (again) continue;
+    for (std::size_t k = 0; k < problem.moving.size(); ++k) {
+      const Free& c = constants[problem.moving[k]];
+      const auto column = static_cast<Eigen::Index>(k);
+      if (!c.added) continue;
+      Eigen::Index most = 0;
+      slopes.col(column).cwiseAbs().maxCoeff(&most);
+      const Eigen::MatrixXd others = without_group(slopes, groups, groups[static_cast<std::size_t>(most)]);
+      const double half = intervals.half_widths(with_known(problem, others, error_variance))[column];
+      if (uninformed(c, places[column], half, 0) < 1) continue;
+      drop(fit, problem, problem.moving[k], "one measurement alone tells it");
+      again = true;
+    }
+    if (again) continue;
     if (const auto constant = least_worth(problem)) {
-      drop(fit, problem, *constant, "the measurements are told as well without it, but for those that took longest");
+      drop(fit, problem, *constant, "the measurements are told as well without it");
       again = true;
     }
   }

@@ -113,7 +113,7 @@ void add_leaves(const Node& node, const std::string& path, std::vector<std::pair
 }
 
 /// Settings of the tree that neither a row nor what goes without saying has said. `unsaid`: the words that are left.
-/// `scripts` gets a line for each key that no setting can give.
+/// `scripts` gets a line for each key that no setting can give, or that the framework does otherwise.
 std::vector<std::string> settings_left(const Framework& framework, const Node& tree, const Words& before,
                                        const Words& unsaid, std::vector<std::string>& scripts) {
   std::vector<std::pair<std::string, std::string>> leaves;
@@ -158,6 +158,12 @@ std::vector<std::string> settings_left(const Framework& framework, const Node& t
     if (std::ranges::none_of(left, [&](const std::string& each) { return each.starts_with(setting); }))
       left.push_back(setting + value);
   };
+  for (const FixedKey& row : framework.fixed()) {
+    const std::string key(row.key);
+    if (!unsaid.contains(key) || text_of(unsaid, key) == row.text) continue;
+    add(key, text_of(unsaid, key));
+    scripts.push_back(key + ": " + text_of(unsaid, key) + " is what was forecast, but " + std::string(row.why));
+  }
   for (const auto& each : unsaid) {
     const std::string& key = each.first;
     const auto has_key = [&](const auto& row) { return row.key == key; };

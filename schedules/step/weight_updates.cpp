@@ -148,9 +148,11 @@ void WeightUpdates::add_optimizer(std::uint32_t lane, std::optional<TaskId> embe
     decompress(lane, last_sums_[lane].back());
     last_sums_[lane].clear();
   }
-  if (s_.training.optimizer == Optimizer::none) return;
+  const bool updates = s_.training.optimizer != Optimizer::none;
+  if (!updates && last_sums_[lane].empty() && !embeddings) return;
   const std::optional<TaskId> launched = lanes_.launched(lane);
-  LaneTask& entry = add_update(lane);
+  // Without an update the step still ends when gradients are summed.
+  LaneTask& entry = updates ? add_update(lane) : lanes_.add_kernels(lane, Activity::optimizer, {});
   const TaskId task = entry.task;
   if (launched) lanes_.step.program.after(task, *launched);  // which waits for the gradients' norm
   entry.launched = launched;
@@ -164,7 +166,7 @@ void WeightUpdates::add_optimizer(std::uint32_t lane, std::optional<TaskId> embe
     lanes_.step.program.after(task, *embeddings);
     entry.arrival = *embeddings;
   }
-  if ((zero_ == 1 || zero_ == 2) && lanes_.several_data_ranks())
+  if (updates && (zero_ == 1 || zero_ == 2) && lanes_.several_data_ranks())
     for (const std::uint32_t leader : lanes_.groups.leaders(lane))
       if (const std::optional<Declared>& spread = lanes_.traffic.data[leader].spread)
         lanes_[lane].after_compute.push_back(

@@ -218,6 +218,53 @@ TEST(RobustFit, ChoosesNothingForATenthOfTheSamplesThatMayHaveBeenHeldUp) {
 }
 
 /// Four samples that agree on little but that a constant is far from what was known of it.
+/// 24 runs, of which every fourth has a cause more, of `delay`; the first of those was held up, so many times longer.
+RobustFit fit_with_added_cause(double delay, double held_up) {
+  std::mt19937 random(7);
+  std::normal_distribution<double> normal;
+  std::vector<double> work, measured;
+  std::vector<std::size_t> groups;
+  for (std::size_t i = 0; i < 24; ++i) {
+    work.push_back(1 + static_cast<double>(i % 7));
+    measured.push_back((work[i] / 0.8 + (i % 4 == 0 ? delay : 0)) * std::exp(0.03 * normal(random)));
+    groups.push_back(i);
+  }
+  measured[0] *= held_up;
+  std::vector<Free> constants{{"share", 0.3, 1.0001, 0.9, false}, {"delay", 1e-6, 100, 1.001e-6, true, 10}};
+  constants[1].tried = {0.1, 1, 10};
+  constants[1].added = true;
+  return fit_robust(
+      measured, groups, constants,
+      [&](const std::vector<double>& c, std::size_t i) { return work[i] / c[0] + (i % 4 == 0 ? c[1] : 0); }, {},
+      {0.15, Beyond::logarithm_if_held_up});
+}
+
+TEST(RobustFit, AddsACauseThatSeveralSamplesHave) {
+  const RobustFit fit = fit_with_added_cause(3, 1);
+  EXPECT_TRUE(fit.constants[1].identified) << fit.constants[1].why;
+  EXPECT_NEAR(fit.constants[1].value / 3, 1, 0.15);
+}
+
+TEST(RobustFit, AddsNoCauseForOneSampleThatWasHeldUp) {
+  const RobustFit fit = fit_with_added_cause(0, 5);
+  EXPECT_FALSE(fit.constants[1].identified) << fit.constants[1].value;
+  EXPECT_NEAR(fit.constants[0].value, 0.8, 0.03);
+  EXPECT_NEAR(fit.held_out[0], -0.8, 0.05) << "a fit without it knows of no cause";
+}
+
+/// A cause that one sample alone has, which was held up: a fit without that sample has it at its start.
+TEST(RobustFit, HeldOutErrorsAreOfFitsThatDoNotKnowWhatTheSampleAloneTells) {
+  const std::vector<double> measured{1.25, 2.5, 3.75, 5, 6.25, 7.5, 8.75, 10, 12.5, 40};
+  const std::vector<std::size_t> groups{0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+  std::vector<Free> constants{{"share", 0.3, 1.0001, 0.9, false}, {"delay", 1e-6, 100, 1.001e-6, true, 10}};
+  constants[1].tried = {0.1, 1, 10};
+  const RobustFit fit = fit_robust(measured, groups, constants, [](const std::vector<double>& c, std::size_t i) {
+    return (i == 8 ? 10 : static_cast<double>(i + 1)) / c[0] + (i == 9 ? c[1] : 0);
+  });
+  EXPECT_NEAR(fit.errors[9], 0, 0.01) << "nothing says that it is not a cause";
+  EXPECT_NEAR(fit.held_out[9], 12.5 / 40 - 1, 0.02);
+}
+
 TEST(RobustFit, KeepsWhatIsFarFromWhatWasKnownThoughItsIntervalIsWide) {
   const auto scale = [](double times) {
     const std::vector<double> measured{0.5 * times, times, 1.3 * times, 2 * times};

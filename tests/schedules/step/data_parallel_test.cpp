@@ -81,6 +81,18 @@ NetworkLayer multiply(double parameters) {
   return layer;
 }
 
+TEST(Split, GradientsCountAsDataTrafficWhereNothingIsUpdated) {
+  for (const bool overlap : {false, true}) {
+    Scenario s = data_parallel(16, 0);
+    s.data_parallel.overlap = overlap;
+    s.training.optimizer = Optimizer::none;
+    const Forecast f = forecast(s);
+    EXPECT_GT(f.stages.front().time.exposed_data, Time{});
+    EXPECT_EQ(f.stages.front().time.idle, Time{});
+    EXPECT_EQ(f.stages.front().time.optimizer, Time{});
+  }
+}
+
 TEST(Zero3, NothingIsGatheredForALayerWithoutParameters) {
   for (const bool overlap : {false, true}) {
     Scenario s = sharded_network({multiply(0), multiply(0)});
