@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "language/core/file_text.h"
+#include "language/frameworks/text/launcher_words.h"
 #include "language/frameworks/text/sections.h"
 #include "language/frameworks/text/shell.h"
 #include "language/frameworks/text/syntax.h"
@@ -123,9 +124,13 @@ Statements read_overrides(std::string_view text, const std::string& file) {
   Statements words;
   std::map<std::string, Statement, std::less<>> named;
   bool takes_value = false;
-  for (const ShellWord& word : command_of(text, file, counts_as_override)) {
-    Statement each{.name = {}, .text = {}, .place = word.place, .doubt = word.doubt};
-    if (const std::size_t end = override_name_end(word.text); end > 0) {
+  const std::vector<ShellWord> command = command_of(text, file, counts_as_override);
+  const std::size_t of_launcher = words_of_launcher(command);
+  for (std::size_t i = 0; i < command.size(); ++i) {
+    const ShellWord& word = command[i];
+    const bool before_program = i < of_launcher;
+    Statement each{.name = {}, .text = {}, .place = word.place, .doubt = word.doubt, .of_launcher = before_program};
+    if (const std::size_t end = override_name_end(word.text); end > 0 && !before_program) {
       each.name = word.text.substr(0, end);
       each.name.erase(0, std::min(each.name.find_first_not_of("+~"), each.name.size()));
       each.text = end < word.text.size() ? plain(unquoted(word.text.substr(end + 1))) : "null";
@@ -137,7 +142,7 @@ Statements read_overrides(std::string_view text, const std::string& file) {
       if (equals < word.text.size()) each.text = word.text.substr(equals + 1);
       takes_value = equals == word.text.size();
       words.push_back(std::move(each));
-    } else if (word.text.ends_with(".py")) {
+    } else if (word.text.ends_with(".py") || (i <= of_launcher && is_short_option(word.text))) {
       takes_value = false;
     } else if (takes_value) {
       words.back().text += (words.back().text.empty() ? "" : " ") + word.text;

@@ -22,7 +22,10 @@ using ShellWords = std::vector<ShellWord>;
 constexpr int kMostCalls = 1000;
 constexpr int kMostDepth = 20;
 
-bool is_shell(std::string_view command) { return command == "bash" || command == "sh"; }
+bool is_shell(std::string_view command) {
+  const std::string_view name = command.substr(command.rfind('/') + 1);
+  return name == "bash" || name == "sh";
+}
 constexpr std::size_t kMostBlocks = 200;
 
 /// Commands between a word that opens them and one that closes them.
@@ -535,7 +538,7 @@ class ShellScript {
   static bool goes_before(const std::string& word, ShellCommand& command) {
     static constexpr std::array<std::string_view, 5> kDeclares{"export", "local", "declare", "readonly", "typeset"};
     command.declares |= std::ranges::find(kDeclares, word) != kDeclares.end();
-    return command.declares || word == "exec" || word == "do";
+    return command.declares || word == "exec" || word == "time" || word == "do";
   }
 
   ShellText text_;

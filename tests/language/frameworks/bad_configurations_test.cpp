@@ -66,7 +66,24 @@ TEST(Configurations, PassOverWhatIsOfTheLauncher) {
   EXPECT_EQ(gpus("deepspeed --force_multi --hostfile hosts --num_nodes=2 --num_gpus 8 ../"), 16U);
   EXPECT_EQ(gpus("srun --container-image x#y --mpi=pmix torchrun --nnodes 4 --nproc_per_node 8 --tee 3 "), 32U);
   EXPECT_THAT(complaint([&] { gpus("srun --mpi=pmix accelerate launch --fsdp_new 1 "); }),
-              HasSubstr("--mpi: found a name that is not known"));
+              HasSubstr("--fsdp_new: found a name that is not known"));
+  for (const char* const prefix :
+       {"numactl --membind=0-3 --cpunodebind 0 ", "taskset --cpu-list 0-3 ", "nice --adjustment=3 ", "nice -n 3 ",
+        "env --unset=X NCCL_DEBUG=INFO ", "time ", "time --verbose ", "stdbuf --output=L ", "exec ",
+        "nsys profile --trace=cuda -o x --force-overwrite true ", "/usr/bin/ncu --target-processes all ",
+        "srun --mpi=pmix numactl --membind=0 ", "apptainer exec --nv x.sif "}) {
+    EXPECT_EQ(gpus(std::string(prefix) + "torchrun --nnodes 2 --nproc_per_node 4 "), 8U) << prefix;
+    const auto of_module = [&](const std::string& launcher) {
+      return imported("megatron", prefix + launcher + " -m megatron.pretrain " + flags.substr(flags.find(' ')),
+                      {"cluster.node=dgx-h100", "cluster.gpus=8"})
+          .model.layers;
+    };
+    EXPECT_EQ(of_module("python -u"), 8) << prefix;
+    EXPECT_EQ(of_module("python -m torch.distributed.run --nnodes 2 --nproc_per_node 4"), 8) << prefix;
+  }
+  EXPECT_EQ(imported("megatron", "numactl --membind=0-3 ./" + flags, {"cluster.node=dgx-h100", "cluster.gpus=8"})
+                .model.layers,
+            8);
   EXPECT_THAT(complaint([&] { gpus("./start --mpi=pmix "); }), HasSubstr("--mpi: found a name that is not known"));
 }
 
@@ -257,6 +274,9 @@ TEST(Configurations, OfHydraLieOverEachOtherAndNameEachOther) {
   EXPECT_EQ(sizes("model.hidden_size=2048 model.hidden_size=1024 'model.ffn_hidden_size=${model.hidden_size}'"),
             "1024 1024");
   EXPECT_EQ(sizes("model.hidden_size=1024 model.ffn_hidden_size=64 ~model.ffn_hidden_size"), "1024 4096");
+  // What is in front of the program is the launcher's, and its environment's.
+  EXPECT_EQ(sizes("env NCCL_DEBUG=INFO numactl --membind=0 python -u -m nemo.train model.hidden_size=1024"),
+            "1024 4096");
 }
 
 /// What emit says of quickstart's plan with settings over it.

@@ -99,6 +99,7 @@ TEST(Shell, ReadsTheFirstRoundOfALoop) {
 TEST(Shell, ReadsTheCommandOfAnotherShell) {
   EXPECT_EQ(words("A=4\nsrun --wait=60 --kill bash -c \"run --a $A --b --c 2>&1\" | tee log"), "run|--a|4|--b|--c");
   EXPECT_EQ(words("bash -c \"bash -c 'run --a'\""), "run|--a");
+  EXPECT_EQ(words("numactl --membind=0 /bin/bash -c 'run --a --b'"), "run|--a|--b");
 }
 
 TEST(Shell, ReadsACommandThatIsKeptInAVariable) {
@@ -135,6 +136,7 @@ TEST(Shell, ReadsAFunctionWhereItIsCalled) {
   EXPECT_EQ(words("start() {\n  run --a $A --b $1 --c \"$@\"\n}\nA=2\nstart 3 4\n"), "run|--a|2|--b|3|--c|3|4");
   EXPECT_EQ(words("function set_sizes { A=8; }\nA=4\nset_sizes\nrun --a $A"), "run|--a|8");
   EXPECT_EQ(words("never() {\n run --a --b --c\n}\nrun --d"), "run|--d");
+  EXPECT_EQ(words("start() {\n run --a $1\n}\ntime start 3"), "run|--a|3");
   EXPECT_THROW(words("f() {\nf\n}\nf"), InputError);
 }
 
