@@ -25,6 +25,8 @@ CommandLine import_line() {
   po::options_description options("Options");
   options.add_options()("set", po::value<std::vector<std::string>>()->composing()->default_value({}, ""),
                         "KEY=VALUE laid over what is read, as the machines; may be repeated")(
+      "ignore", po::value<std::vector<std::string>>()->composing()->default_value({}, ""),
+      "pass over a flag, or a name of a file, whatever it changes; may be repeated")(
       "output", po::value<std::string>()->default_value("", ""), "write to this file; -: standard output");
   add_site_options(options);
   return {
@@ -44,6 +46,7 @@ CommandLine import_line() {
           "--set cluster.node=NAME.\n\n"
           "  stepcast import megatron pretrain.sh --set cluster.node=dgx-h100 --output gpt3.yaml\n"
           "  stepcast import megatron --set cluster.node=dgx-h100 -- '--num-layers 32 --hidden-size 4096 ...'\n"
+          "  stepcast import megatron train.sh --set cluster.node=dgx-a800 --ignore --multiple-of\n"
           "  stepcast import torchtitan llama3_70b.toml --set cluster.node=dgx-h100 --set cluster.gpus=256\n"
           "  stepcast import hf-trainer finetune.sh --set cluster.node=dgx-a100-80gb --set model=llama2-7b\n"
           "  stepcast import nemo gpt3_175b.yaml --set cluster.node=dgx-h100 --set model.vocab=50257\n\n"
@@ -65,6 +68,21 @@ std::string names_of_site_programs() {
   return all;
 }
 
+/// "--ignore --flag" in one word, as "--ignore=--flag": else the flag would be read as an option.
+std::vector<std::string> with_ignored_joined(const std::vector<std::string>& words) {
+  std::vector<std::string> out;
+  const auto end = std::ranges::find(words, "--");
+  for (auto word = words.begin(); word != words.end(); ++word) {
+    if (word < end && word + 1 < end && *word == "--ignore" && word[1].starts_with("--")) {
+      out.push_back(*word + "=" + word[1]);
+      ++word;
+    } else {
+      out.push_back(*word);
+    }
+  }
+  return out;
+}
+
 /// Whether a word is a command line, not the name of a file.
 bool is_command_line(const std::string& word) {
   if (word.find(" --") != word.npos || word.starts_with("--")) return true;
@@ -80,7 +98,7 @@ Candidates framework_names(const std::string&) {
 }
 
 int import_plan(const std::vector<std::string>& words) {
-  const auto values = parse_options(words, import_line());
+  const auto values = parse_options(with_ignored_joined(words), import_line());
   if (!values) return kDone;
   const auto paths = (*values)["path"].as<std::vector<std::string>>();
   const std::vector<std::string> programs = site_programs();
@@ -109,9 +127,9 @@ int import_plan(const std::vector<std::string>& words) {
   }
   std::optional<StatusLine> line("importing");
   language::Library library(language::config_folders());
-  const language::ImportedScenario imported =
-      language::scenario_of_configuration(framework, text, file, (*values)["set"].as<std::vector<std::string>>(),
-                                          library, std::filesystem::path(output).parent_path());
+  const language::ImportedScenario imported = language::scenario_of_configuration(
+      framework, text, file, (*values)["set"].as<std::vector<std::string>>(), library,
+      std::filesystem::path(output).parent_path(), {.ignored = (*values)["ignore"].as<std::vector<std::string>>()});
   // What it lacks or contradicts is said now, where it was read.
   language::Question question;
   question.origin = file;

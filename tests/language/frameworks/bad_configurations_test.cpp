@@ -5,6 +5,7 @@
 
 #include "language/frameworks/emit.h"
 #include "language/question.h"
+#include "language/settings.h"
 #include "tests/language/frameworks/configurations.h"
 
 namespace stepcast::language {
@@ -34,7 +35,8 @@ TEST(BadConfigurations, OfMegatronNameTheFlag) {
   EXPECT_THAT(of_flags("--tensor-model-paralel-size 2"),
               AllOf(StartsWith("given:1:"), HasSubstr(": --tensor-model-paralel-size: found a name that is not known"),
                     HasSubstr("did you mean '--tensor-model-parallel-size'")));
-  EXPECT_THAT(of_flags("--enable-cuda-graph"), HasSubstr("--enable-cuda-graph: changes the answer; leave it out"));
+  EXPECT_THAT(of_flags("--enable-cuda-graph"),
+              HasSubstr("--enable-cuda-graph: changes the answer; give --set software.cuda_graphs"));
   EXPECT_THAT(of_flags("--moe-router-group-topk 4"), HasSubstr("training.experts.node_limit"));
   EXPECT_THAT(of_flags("--swiglu yes"), HasSubstr("--swiglu: found 'yes', expected no value"));
   EXPECT_THAT(of_flags("--recompute-granularity"), HasSubstr("--recompute-granularity: found no value"));
@@ -57,6 +59,59 @@ TEST(BadConfigurations, OfMegatronNameTheFlag) {
   EXPECT_THAT(complaint([] { imported("megatron", "echo nothing"); }), HasSubstr("given: found no flags"));
   EXPECT_THAT(complaint([] { imported("megatron", "A=(1 2"); }), HasSubstr("given:1:3: found an array that does not"));
   EXPECT_THAT(complaint([] { imported("megatron", "a --b \"c"); }), HasSubstr("found a quote that does not end"));
+}
+
+TEST(Configurations, PassOverWhatIsIgnoredByWish) {
+  Library library = configs();
+  const std::vector<std::string> settings{"cluster.node=dgx-h100"};
+  const auto text_with = [&](const std::string& more, std::vector<std::string> ignored) {
+    return scenario_of_configuration(framework_named("megatron", ""), kFlags + more, "train.sh", settings, library, ".",
+                                     {.ignored = std::move(ignored)})
+        .text;
+  };
+  EXPECT_THAT(of_flags("--multiple-of 4096"), HasSubstr("expected one that is, or --ignore --multiple-of where it"));
+  const std::string text =
+      text_with("--multiple-of 4096 --patch-tokenizer-type Qwen2 --lr 1", {"--multiple-of", "patch-tokenizer-type"});
+  EXPECT_THAT(text, HasSubstr("# Left out by wish (--ignore), whatever it changes:\n"
+                              "#   --multiple-of, --patch-tokenizer-type\n"));
+  EXPECT_THAT(text, HasSubstr("# Changes nothing of the forecast, and was left out:\n#   --lr\n"));
+  // One that counts, or that is refused, is passed over too.
+  EXPECT_THAT(text_with("--deterministic-mode --tensor-model-parallel-size 2 --swiglu",
+                        {"--deterministic-mode", "tensor-model-parallel-size"}),
+              AllOf(HasSubstr("tensor: 1  # assumed"), HasSubstr("activation: swiglu")));
+  EXPECT_EQ(complaint([&] { text_with("--multiple-of 4096", {"multiple-off"}); }),
+            "--ignore: found 'multiple-off', expected a name that is there; did you mean '--multiple-of'?");
+}
+
+TEST(Configurations, MaySayWhatASettingSaysInItsPlace) {
+  const std::vector<std::string> settings{"cluster.node=dgx-h100", "software.main_gradient_precision=bf16"};
+  const std::string flag = "--main-grads-dtype bf16";
+  EXPECT_THAT(of_flags(flag), HasSubstr("--main-grads-dtype: found 'bf16': changes the answer; give --set "
+                                        "software.main_gradient_precision"));
+  EXPECT_EQ(imported("megatron", kFlags + flag, settings).software.main_gradient_precision, schedules::Precision::bf16);
+  Library library = configs();
+  EXPECT_THAT(scenario_of_configuration(framework_named("megatron", ""), kFlags + flag, "t.sh", settings, library).text,
+              AllOf(HasSubstr("# --set says something in the place of:\n#   --main-grads-dtype\n"),
+                    HasSubstr("main_gradient_precision: bf16  # --set")));
+  // Another key of the same block is no such setting.
+  EXPECT_THAT(complaint([&] {
+                imported("hf-trainer", "torchrun --nproc_per_node 8 train.py --model_name_or_path gpt2 --torch_compile",
+                         settings);
+              }),
+              HasSubstr("give --set software=pytorch-fsdp2-compiled"));
+}
+
+// What an error asks for is what makes it go.
+TEST(Configurations, NameTheKeyThatARefusedNameAsksFor) {
+  for (const Framework* framework : frameworks())
+    for (const RefusedName& each : framework->refused()) {
+      const std::size_t at = each.why.find("--set ");
+      EXPECT_EQ(at == each.why.npos, each.instead.empty()) << each.name;
+      if (each.instead.empty()) continue;
+      EXPECT_TRUE(each.why.substr(at + 6).starts_with(each.instead)) << each.name;
+      const std::vector<std::string> setting{std::string(each.instead) + "=1"};
+      EXPECT_EQ(complaint([&] { settings_layer(setting, {}); }), "") << each.name;
+    }
 }
 
 // srun, deepspeed and their like have flags of their own in front of the program; accelerate's say how to train.
