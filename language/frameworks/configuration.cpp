@@ -107,6 +107,14 @@ class ConfigurationReader {
     }
   }
 
+  /// A variable that nothing sets is an error where its value is a key's, and no setting gives another.
+  void check_unset() const {
+    for (const auto& [key, word] : words_)
+      if (!word.unset.empty() && word.text.find('$') != word.text.npos && !is_set(key))
+        throw InputError(text(word.place) + ": " + word.from,
+                         "found " + in_quotes(word.text) + ", expected a value" + because_of(word.unset));
+  }
+
   /// The same as `complaint`, with the file in front where it does not say where it is from.
   InputError placed(const InputError& complaint, const std::string& file) const {
     const std::string_view what = complaint.what();
@@ -137,9 +145,13 @@ class ConfigurationReader {
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   }
 
-  bool is_set(std::string_view key) const {
-    return std::ranges::any_of(settings_,
-                               [&](const std::string& each) { return each.substr(0, each.find('=')) == key; });
+  /// What a setting gives a key, if it is not taken away ("key=").
+  bool is_set(std::string_view key) const { return !setting_of(key).empty(); }
+
+  std::string setting_of(std::string_view key) const {
+    for (const std::string& each : settings_)
+      if (each.starts_with(key) && each.substr(key.size()).starts_with('=')) return each.substr(key.size() + 1);
+    return "";
   }
 
   static bool names(const std::string& ignored, const std::string& name) {
@@ -163,6 +175,13 @@ class ConfigurationReader {
 
   void read(const FlagRow& row, const Statement& statement) {
     std::string value = statement.text;
+    const auto spelling = std::ranges::find(row.spellings, value, &Spelling::theirs);
+    const bool is_spelled = row.spellings.empty() || spelling != row.spellings.end();
+    const bool is_unset = !statement.unset.empty() && value.find('$') != value.npos;
+    if ((!statement.doubt.empty() || is_unset || (row.present.empty() && !is_spelled)) && is_set(row.key)) {
+      say(words_, row.key, setting_of(row.key), "--set");
+      return add_once(replaced_, statement.name);
+    }
     if (!statement.doubt.empty())
       throw InputError(at(statement),
                        "found " + in_quotes(value) + ", which " + statement.doubt + "; expected a value that is known");
@@ -172,16 +191,17 @@ class ConfigurationReader {
     } else if (value.empty()) {
       throw InputError(at(statement), "found no value, expected one");
     } else if (!row.spellings.empty()) {
-      const auto spelling = std::ranges::find(row.spellings, value, &Spelling::theirs);
-      if (spelling == row.spellings.end()) {
+      if (!is_spelled) {
         std::vector<std::string_view> names;
         for (const Spelling& each : row.spellings) names.push_back(each.theirs);
-        throw InputError(at(statement), "found " + in_quotes(value) + ", expected " + one_of(value, names));
+        throw InputError(at(statement), "found " + in_quotes(value) + ", expected " + one_of(value, names) +
+                                            because_of(statement.unset));
       }
       value = spelling->ours;
     }
-    const auto [word, is_new] =
-        words_.try_emplace(std::string(row.key), Word{.text = value, .from = statement.name, .place = statement.place});
+    const auto [word, is_new] = words_.try_emplace(
+        std::string(row.key),
+        Word{.text = value, .from = statement.name, .place = statement.place, .unset = statement.unset});
     if (!is_new && word->second.text != value)
       throw InputError(at(statement), "found " + in_quotes(value) + ", but " + word->second.from + " at " +
                                           text(word->second.place) + " says " + in_quotes(word->second.text) +
@@ -259,12 +279,13 @@ ImportedScenario scenario_of_configuration(const Framework& framework, std::stri
                                            const std::filesystem::path& folder, const ImportOptions& options) {
   ConfigurationReader reader(framework, settings, options);
   reader.read_sizes();
-  reader.read_all(framework.syntax.read(text, file));
+  reader.read_all(framework.syntax.read(text, file, options.start));
   try {
     reader.add_usual();
   } catch (const InputError& complaint) {
     throw reader.placed(complaint, file);
   }
+  reader.check_unset();
   const Schema& schema = scenario_schema();
   std::vector<Given> given;
   for (const auto& [key, word] : reader.words())
@@ -276,6 +297,8 @@ ImportedScenario scenario_of_configuration(const Framework& framework, std::stri
   sort_by_schema(tree);
   std::string out = "# Written by stepcast import " + std::string(framework.name) + " from " + visible(file) +
                     ".\n# Behind each line: what says it there (names as in " + std::string(framework.version) + ").\n";
+  if (const std::string started = command_text(options.start, file); !started.empty())
+    out += "# Read as started by: " + visible(started) + "\n";
   out += reader.left_out_text();
   write_commented(with_files_from(tree, folder), "", reader.words(), "", out);
   return {std::move(out), std::move(tree)};

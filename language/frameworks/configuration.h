@@ -9,6 +9,7 @@
 #include "language/core/library.h"
 #include "language/core/tree.h"
 #include "language/frameworks/framework.h"
+#include "language/frameworks/text/shell_start.h"
 
 namespace stepcast::language {
 
@@ -22,6 +23,7 @@ struct ImportedScenario {
 struct ImportOptions {
   /// Names of the configuration that are passed over, whatever they are; "--" in front of a flag may be left out.
   std::vector<std::string> ignored{};
+  ShellStart start{};  ///< of a script
 };
 
 /// A framework's configuration as a scenario, with a comment on each line that says where it came

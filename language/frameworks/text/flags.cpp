@@ -23,6 +23,7 @@ Statements flags_of(std::span<const ShellWord> words, const std::string& file) {
       takes_values = true;
       if (equals < word.text.size()) out.back().text = word.text.substr(equals + 1);
       out.back().doubt = word.doubt;
+      out.back().unset = word.unset;
       out.back().of_launcher = i < of_launcher;
     } else if (word.text.ends_with(".py") || (i <= of_launcher && is_short_option(word.text))) {
       takes_values = false;  // the program that the flags behind it are of
@@ -32,6 +33,7 @@ Statements flags_of(std::span<const ShellWord> words, const std::string& file) {
                        "found " + in_quotes(word.text) + ", which " + word.doubt + "; expected its flags");
     } else if (takes_values) {
       if (!word.doubt.empty()) out.back().doubt = word.doubt;
+      if (!word.unset.empty()) out.back().unset = word.unset;
       out.back().text += (out.back().text.empty() ? "" : " ") + word.text;
     }
   }
@@ -41,7 +43,9 @@ Statements flags_of(std::span<const ShellWord> words, const std::string& file) {
 
 namespace {
 
-Statements read_flags(std::string_view text, const std::string& file) { return flags_of(command_of(text, file), file); }
+Statements read_flags(std::string_view text, const std::string& file, const ShellStart& start) {
+  return flags_of(command_of(text, file, start), file);
+}
 
 std::string write_flags(const std::vector<std::string>& heading, const Statements& statements) {
   std::string out = "#!/usr/bin/env bash\n" + comment_lines(heading, "#") + "FLAGS=(\n";

@@ -115,21 +115,26 @@ void read_named_file(const std::map<std::string, Statement, std::less<>>& named,
   if (!std::filesystem::is_regular_file(beside, error))
     throw InputError(text(statement.place) + ": " + name,
                      "found " + in_quotes(path.string()) + ", but no such file; expected the file that it starts from");
-  for (Statement& each : yaml_syntax.read(read_file(beside, beside.string()), beside.string()))
+  for (Statement& each : yaml_syntax.read(read_file(beside, beside.string()), beside.string(), {}))
     lay_over(out, std::move(each));
 }
 
-Statements read_overrides(std::string_view text, const std::string& file) {
+Statements read_overrides(std::string_view text, const std::string& file, const ShellStart& start) {
   static constexpr std::array<std::string_view, 3> kFiles{"--config-file", "--config-name", "--config-path"};
   Statements words;
   std::map<std::string, Statement, std::less<>> named;
   bool takes_value = false;
-  const std::vector<ShellWord> command = command_of(text, file, counts_as_override);
+  const std::vector<ShellWord> command = command_of(text, file, start, counts_as_override);
   const std::size_t of_launcher = words_of_launcher(command);
   for (std::size_t i = 0; i < command.size(); ++i) {
     const ShellWord& word = command[i];
     const bool before_program = i < of_launcher;
-    Statement each{.name = {}, .text = {}, .place = word.place, .doubt = word.doubt, .of_launcher = before_program};
+    Statement each{.name = {},
+                   .text = {},
+                   .place = word.place,
+                   .doubt = word.doubt,
+                   .unset = word.unset,
+                   .of_launcher = before_program};
     if (const std::size_t end = override_name_end(word.text); end > 0 && !before_program) {
       each.name = word.text.substr(0, end);
       each.name.erase(0, std::min(each.name.find_first_not_of("+~"), each.name.size()));
@@ -146,6 +151,7 @@ Statements read_overrides(std::string_view text, const std::string& file) {
       takes_value = false;
     } else if (takes_value) {
       words.back().text += (words.back().text.empty() ? "" : " ") + word.text;
+      if (!word.unset.empty()) words.back().unset = word.unset;
     }
   }
   std::erase_if(words, [&](const Statement& each) {
@@ -161,8 +167,8 @@ Statements read_overrides(std::string_view text, const std::string& file) {
   return out;
 }
 
-Statements read_hydra(std::string_view text, const std::string& file) {
-  Statements out = is_yaml(text) ? yaml_syntax.read(text, file) : read_overrides(text, file);
+Statements read_hydra(std::string_view text, const std::string& file, const ShellStart& start) {
+  Statements out = is_yaml(text) ? yaml_syntax.read(text, file, start) : read_overrides(text, file, start);
   for (Statement& each : out) each.text = plain(std::move(each.text));
   std::erase_if(out, [](const Statement& each) { return each.text == "null"; });
   Interpolation(out).run();

@@ -192,6 +192,54 @@ TEST(BadConfigurations, OfScriptsNameWhatMakesAValueDoubtful) {
               HasSubstr("given:5:25: found '$F', which"));
 }
 
+TEST(BadConfigurations, OfScriptsSayHowToGiveWhatNothingSets) {
+  const auto of_script = [](const std::string& script, const std::string& flags, std::vector<std::string> more = {}) {
+    more.push_back("cluster.node=dgx-h100");
+    return complaint([&] { imported("megatron", script + kFlags + flags, more); });
+  };
+  const std::string argument =
+      " (argument 11 of the script is not known: give its arguments at the end of the line, behind --)";
+  const std::string variable = " (what P holds is not known: give --env P=VALUE, or --env P= where it is empty)";
+  EXPECT_THAT(of_script("P=${11}\n", "--pipeline-model-parallel-size $P"),
+              HasSubstr("--pipeline-model-parallel-size: found '${11}', expected a whole number" + argument));
+  EXPECT_THAT(of_script("", "--pipeline-model-parallel-size $P"),
+              HasSubstr("found '$P', expected a whole number" + variable));
+  EXPECT_THAT(of_script("", "--mtp-num-layers $P"), HasSubstr("found '$P', expected a value" + variable));
+  EXPECT_THAT(of_script("", "--optimizer $P"), HasSubstr("found '$P', expected one of adam, sgd" + variable));
+  EXPECT_THAT(of_script("", "--kv-channels $((P * 2))"), HasSubstr("found '$((P * 2))', expected a value" + variable));
+  EXPECT_THAT(of_script("", "--num-virtual-stages-per-pipeline-rank $P --pipeline-model-parallel-size 2"),
+              HasSubstr("found '$P', expected a whole number" + variable));
+  EXPECT_EQ(of_script("", "--pipeline-model-parallel-size $P", {"parallelism.pipeline=2"}), "");
+  EXPECT_EQ(of_script("", "--attention-backend $P", {"training.attention=unfused"}), "");
+  EXPECT_EQ(of_script("", "--attention-backend new", {"training.attention=unfused"}), "");
+  EXPECT_THAT(of_script("T='--swiglu'\nif [ -n \"$P\" ]; then T=\"$T --wandb-project $P\"; fi\n", "$T"),
+              HasSubstr("gives it, or what it was before" + variable + "; expected its flags"));
+}
+
+TEST(Configurations, AreReadAsStartedWithArgumentsAndAnEnvironment) {
+  Library library = configs();
+  const std::vector<std::string> settings{"cluster.node=dgx-h100"};
+  const auto text_of_script = [&](const std::string& framework, const std::string& text, const ShellStart& start) {
+    return scenario_of_configuration(framework_named(framework, ""), text, "train.sh", settings, library, ".",
+                                     {.start = start})
+        .text;
+  };
+  const std::string text =
+      text_of_script("megatron", kFlags + "--tensor-model-parallel-size $2 --context-parallel-size ${C:-1} --lr $1",
+                     {.arguments = {"it's", "4"}, .environment = {{"C", "2"}}});
+  EXPECT_THAT(text, AllOf(HasSubstr("tensor: 4  # --tensor-model-parallel-size, line 1\n"), HasSubstr("context: 2  # "),
+                          HasSubstr("# Read as started by: C=2 bash train.sh 'it'\\''s' 4\n")));
+  for (const char* const framework : {"deepspeed", "torchtitan", "nanotron", "nemo", "megatron-bridge", "hf-trainer"}) {
+    const std::string file = "model: 1";
+    EXPECT_EQ(complaint([&] {
+                text_of_script(framework, file, {.environment = {{"model", "2"}}});
+              }),
+              "--env: found beside train.sh, which is no shell script; expected it left out");
+    EXPECT_EQ(complaint([&] { text_of_script(framework, file, {.arguments = {"2"}}); }),
+              "train.sh: found '2' behind --, but the file is no shell script, which has arguments; expected none");
+  }
+}
+
 TEST(BadConfigurations, AreToldWhereTheyAreWrittenThoughTheScenarioContradictsItself) {
   Library library = configs();
   const std::vector<std::string> settings{"cluster.node=dgx-h100"};
