@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "language/frameworks/text/shell_pattern.h"
+
 namespace stepcast::language {
 namespace {
 
@@ -78,8 +80,8 @@ Truth holds(std::span<const ShellWord> words) {
 
 Truth fits(const std::string& text, const std::string& pattern) {
   if (pattern == "*") return Truth::yes;
-  if (text.find('$') != text.npos || pattern.find_first_of("$*?[") != pattern.npos) return Truth::unknown;
-  return truth(text == pattern);
+  const std::optional<bool> fitting = fits_pattern(text, pattern);
+  return text.find('$') != text.npos || !fitting ? Truth::unknown : truth(*fitting);
 }
 
 }  // namespace stepcast::language

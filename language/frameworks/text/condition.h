@@ -19,8 +19,8 @@ Truth either(Truth a, Truth b);
 /// other command, and where a word is not known.
 Truth holds(std::span<const ShellWord> words);
 
-/// Whether a text fits a pattern of `case`; unknown where either has a variable, or the pattern a wildcard other than a
-/// star alone.
+/// Whether a text fits a pattern of `case`; unknown where either has a variable, or the pattern a wildcard other than
+/// '*' and '?'.
 Truth fits(const std::string& text, const std::string& pattern);
 
 }  // namespace stepcast::language

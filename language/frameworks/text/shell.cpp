@@ -284,8 +284,10 @@ class ShellScript {
     const std::size_t most = std::stoul(count);
     if (most > arguments.size()) return;  // as the shell does
     for (const std::string& name : names_of_arguments()) note_change(name);
-    for (auto block = blocks_.rbegin(); block != blocks_.rend() && block->kind != Kind::call; ++block)
+    for (auto block = blocks_.rbegin(); block != blocks_.rend(); ++block) {
+      if (block->kind == Kind::call || block->kind == Kind::subshell) break;  // what is outside keeps its arguments
       block->shifts |= most > 0;
+    }
     arguments.erase(arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(most));
     set_arguments(std::move(arguments));
   }

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <utility>
 
+#include "language/frameworks/text/shell_pattern.h"
 #include "sim/input_error.h"
 
 namespace stepcast::language {
@@ -260,6 +261,18 @@ ShellWords ShellText::read_default(const std::string& text, const Place& place, 
   return words;
 }
 
+/// "${NAME#pattern}", "##", "%" and "%%" of what a variable holds; nothing where that is not known.
+std::optional<std::string> ShellText::read_removal(const std::string& text, const std::string& operation,
+                                                   const std::string& pattern, const ShellVariables& variables) {
+  const bool longest = pattern.starts_with(operation);
+  const std::string written = pattern.substr(longest ? 1 : 0);
+  if (written.find_first_of("`\\") != written.npos || written.find("$(") != written.npos || depth_ == kMostDefaults)
+    return std::nullopt;
+  const ShellWords read = read_default(written, here(), variables);
+  if (read.size() != 1) return std::nullopt;
+  return without_fitting(text, read.front().text, operation == "#" ? PatternEnd::front : PatternEnd::back, longest);
+}
+
 ShellWords ShellText::read_dollar(const ShellVariables& variables, bool quoted) {
   const Place place = here();
   const std::size_t begin = cursor_.at;
@@ -293,22 +306,32 @@ ShellWords ShellText::read_dollar(const ShellVariables& variables, bool quoted) 
   }
   const bool joins = name == "*";
   if (joins) name = "@";
+  const auto known = variables.known.find(name);
   const auto as_written = [&]() -> ShellWords {
     const bool is_number = name == "@" || name == "#";
+    const bool is_known = known != variables.known.end();
     return {{.text = std::string(text_.substr(begin, cursor_.at - begin)),
              .place = place,
-             .unset = is_number || variables.known.contains(name) ? "" : name}};
+             .unset = is_number || (is_known && known->second.empty()) ? ""
+                      : is_known                                       ? known->second.front().unset
+                                                                       : name}};
   };
   const bool has_default = operation == "-" || operation == ":-" || operation == "=" || operation == ":=";
   const bool asks = operation == "?" || operation == ":?";
-  if (!operation.empty() && !has_default && !asks) return as_written();
+  const bool removes = operation == "#" || operation == "%";
+  if (!operation.empty() && !has_default && !asks && !removes) return as_written();
   if (const auto doubt = variables.doubts.find(name); doubt != variables.doubts.end()) {
     ShellWords words = as_written();
     words.front().doubt = doubt->second;
     words.front().unset.clear();
     return words;
   }
-  const auto known = variables.known.find(name);
+  if (removes) {
+    const bool one_text = known != variables.known.end() && known->second.size() == 1;
+    const auto left =
+        one_text ? read_removal(known->second.front().text, operation, fallback, variables) : std::nullopt;
+    return left ? ShellWords{{.text = *left, .place = place}} : as_written();
+  }
   const bool is_empty = known != variables.known.end() && (known->second.empty() || known->second.front().text.empty());
   if (known != variables.known.end() && !(operation.starts_with(':') && is_empty)) {
     ShellWords words = known->second;

@@ -62,6 +62,8 @@ class ShellText {
  private:
   /// What stands behind a dollar sign, put in; inside of quotes one word, but of "$@" and "${ARRAY[@]}".
   std::vector<ShellWord> read_dollar(const ShellVariables& variables, bool quoted);
+  std::optional<std::string> read_removal(const std::string& text, const std::string& operation,
+                                          const std::string& pattern, const ShellVariables& variables);
   std::vector<ShellWord> read_sum(const ShellVariables& variables);
   std::vector<ShellWord> read_default(const std::string& text, const Place& place, const ShellVariables& variables);
 

@@ -161,7 +161,27 @@ TEST(Shell, FollowsALoopOverItsArguments) {
             "run|--a|2");
   const std::string endless = "while true; do\nshift\nA=1\ndone\nrun --a $A --b $1";
   EXPECT_EQ(words(endless, {.arguments = {"1", "2"}}), "run|--a|$A|--b|$1");
+  EXPECT_EQ(words("while [ $# -gt 0 ]; do\nA=1\n(shift)\ndone\nrun --a $A", {.arguments = {"1"}}), "run|--a|$A");
   EXPECT_EQ(words("if [ -f x ]; then shift; fi\nrun --a $1", {.arguments = {"1", "2"}}), "run|--a|$1");
+}
+
+TEST(Shell, FitsPatternsAndTakesThemAway) {
+  const std::string loop =
+      "while [ $# -gt 0 ]; do\n case $1 in\n  --tp=*) T=${1#*=} ;;\n  -?) F+=(--short) ;;\n  --*) F+=(\"$1\") ;;\n "
+      "esac\n "
+      "shift\ndone\nrun --a $T ${F[@]}";
+  EXPECT_EQ(words(loop, {.arguments = {"--tp=4", "-x", "--y"}}), "run|--a|4|--short|--y");
+  EXPECT_EQ(words("A=a/b.c.d\nP=.c\nrun --a ${A#*/} --b ${A##*.} --c ${A%.*} --d ${A%%.*} --e ${A%x} --f ${A%$P*}"),
+            "run|--a|b.c.d|--b|d|--c|a/b.c|--d|a/b|--e|a/b.c.d|--f|a/b");
+  EXPECT_EQ(words("A=(a b)\nB=$X\nrun --a ${#A[@]} --b ${X%.*} --c ${B#*=} --d ${A%[a]}"),
+            "run|--a|${#A[@]}|--b|${X%.*}|--c|${B#*=}|--d|${A%[a]}");
+  EXPECT_EQ(command_of("B=$X\nrun --a ${B#*=}", "s.sh").back().unset, "X");
+  for (const char* fitting : {"*", "a*", "*c", "a?c", "abc", "*b*", "a*c*", "??*"})
+    EXPECT_EQ(words("case abc in\n " + std::string(fitting) + ") run --yes ;;\n *) run --no ;;\nesac"), "run|--yes")
+        << fitting;
+  for (const char* other : {"b*", "*b", "ab", "a?", "????", "a*b", ""})
+    EXPECT_EQ(words("case abc in\n '" + std::string(other) + "') run --yes ;;\n *) run --no ;;\nesac"), "run|--no")
+        << other;
 }
 
 TEST(Shell, IsStartedInAnEnvironment) {
