@@ -167,7 +167,7 @@ void import_site(const boost::program_options::variables_map& values) {
   const std::string command = std::string("stepcast import ") + program.name;
   if (paths.size() != 2)
     throw InputError(command, "found " + std::to_string(paths.size() - 1) + " files, expected one: " + program.file);
-  refuse_with(values, "a site's network", {"set"});
+  refuse_with(values, "a site's network", {"set", "ignore", "env"});
   refuse_others(values, program);
   language::SiteAnswers answers;
   answers.node = word(values, "node");

@@ -19,11 +19,11 @@ namespace {
 
 /// Left out, an option has its default; given as nothing, as by a shell's empty variable, it would silently have it
 /// too.
-void refuse_empty(const po::variables_map& values, const po::options_description& options) {
+void refuse_empty(const po::variables_map& values, const po::options_description& options, bool takes_empty) {
   for (const auto& [name, value] : values) {
     if (value.defaulted()) continue;
     const auto* const words = boost::any_cast<std::vector<std::string>>(&value.value());
-    if (name == "path" && std::ranges::find(*words, "") != words->end())
+    if (name == "path" && !takes_empty && std::ranges::find(*words, "") != words->end())
       throw InputError("stepcast", "found an empty word, expected a name or a file, or the word left out");
     const auto* const word = boost::any_cast<std::string>(&value.value());
     const bool takes_value = options.find(name, false).semantic()->max_tokens() > 0;
@@ -78,7 +78,7 @@ std::optional<po::variables_map> parse_options(const std::vector<std::string>& w
     write_output("", usage_text(line.usage) + "\n" + options_text(options));
     return std::nullopt;
   }
-  refuse_empty(values, all);
+  refuse_empty(values, all, line.takes_empty);
   if (const Terminal shown = terminal();
       shown.is_one && (values.count("output") == 0 || is_stdout(word(values, "output"))))
     show_tables_on(shown);

@@ -15,6 +15,7 @@ struct CommandLine {
   boost::program_options::options_description options;
   std::vector<std::string> formats = {"table", "json", "csv"};  ///< words behind --format, where it is an option
   bool sets_scenarios = false;  ///< --set takes all keys of scenarios, else those of machines
+  bool takes_empty = false;     ///< a positional word may be empty
 };
 
 /// Parses a subcommand's words: its options and positional words under the name "path". Prints the usage and the

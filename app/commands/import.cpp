@@ -25,11 +25,15 @@ CommandLine import_line() {
   po::options_description options("Options");
   options.add_options()("set", po::value<std::vector<std::string>>()->composing()->default_value({}, ""),
                         "KEY=VALUE laid over what is read, as the machines; may be repeated")(
+      "ignore", po::value<std::vector<std::string>>()->composing()->default_value({}, ""),
+      "a flag, or a name of a file, that is passed over, whatever it changes; may be repeated")(
+      "env", po::value<std::vector<std::string>>()->composing()->default_value({}, ""),
+      "NAME=VALUE that a script finds in its environment; NAME=: empty; may be repeated")(
       "output", po::value<std::string>()->default_value("", ""), "write to this file; -: standard output");
   add_site_options(options);
   return {
       .usage =
-          "usage: stepcast import FRAMEWORK FILE|FLAGS [OPTIONS]\n"
+          "usage: stepcast import FRAMEWORK FILE|FLAGS [OPTIONS] [-- ARGUMENT...]\n"
           "       stepcast import slurm|topograph|ibnetdiscover|iblinkinfo FILE --node NAME [OPTIONS]\n\n"
           "Makes a scenario of what starts a training: a shell script or the flags of Megatron-LM, a "
           "configuration of\n"
@@ -40,10 +44,14 @@ CommandLine import_line() {
           "that it had to be assumed. FRAMEWORK: " +
           language::framework_names() +
           ".\n"
-          "Flags in one word behind -- are read as they are. What starts a training does not say which machines: "
+          "Flags in one word are read as they are; they may stand behind --. Behind a script and -- stand its "
+          "arguments, "
+          "$1\nand those that follow. What starts a training does not say which machines: "
           "--set cluster.node=NAME.\n\n"
           "  stepcast import megatron pretrain.sh --set cluster.node=dgx-h100 --output gpt3.yaml\n"
           "  stepcast import megatron --set cluster.node=dgx-h100 -- '--num-layers 32 --hidden-size 4096 ...'\n"
+          "  stepcast import megatron train.sh --set cluster.node=dgx-a800 --ignore multiple-of\n"
+          "  stepcast import megatron train.sh --set cluster.node=dgx-a800 --env WANDB_API_KEY= -- /data 8 1\n"
           "  stepcast import torchtitan llama3_70b.toml --set cluster.node=dgx-h100 --set cluster.gpus=256\n"
           "  stepcast import hf-trainer finetune.sh --set cluster.node=dgx-a100-80gb --set model=llama2-7b\n"
           "  stepcast import nemo gpt3_175b.yaml --set cluster.node=dgx-h100 --set model.vocab=50257\n\n"
@@ -56,13 +64,29 @@ CommandLine import_line() {
           "cluster.yaml",
       .options = options,
       .formats = {},
-      .sets_scenarios = true};
+      .sets_scenarios = true,
+      .takes_empty = true};
 }
 
 std::string names_of_site_programs() {
   std::string all;
   for (const std::string& name : site_programs()) all += (all.empty() ? "" : ", ") + name;
   return all;
+}
+
+/// "--ignore --flag" in one word, as "--ignore=--flag": else the flag would be read as an option.
+std::vector<std::string> with_ignored_joined(const std::vector<std::string>& words) {
+  std::vector<std::string> out;
+  const auto end = std::ranges::find(words, "--");
+  for (auto word = words.begin(); word != words.end(); ++word) {
+    if (word < end && word + 1 < end && *word == "--ignore" && word[1].starts_with("--")) {
+      out.push_back(*word + "=" + word[1]);
+      ++word;
+    } else {
+      out.push_back(*word);
+    }
+  }
+  return out;
 }
 
 /// Whether a word is a command line, not the name of a file.
@@ -79,10 +103,23 @@ Candidates framework_names(const std::string&) {
   return plain_candidates(names);
 }
 
+/// How many of the positional words stand in front of a script's arguments: those before "--", at least the framework
+/// and the file. Throws InputError for an empty one.
+std::size_t words_before_arguments(const std::vector<std::string>& words, const std::vector<std::string>& paths) {
+  const auto behind = static_cast<std::size_t>(words.end() - std::ranges::find(words, "--"));
+  const std::size_t arguments = behind == 0 ? 0 : behind - 1;
+  const std::size_t before = std::min(std::max(paths.size() - arguments, std::size_t{2}), paths.size());
+  if (std::any_of(paths.begin(), paths.begin() + static_cast<std::ptrdiff_t>(before),
+                  [](const std::string& path) { return path.empty(); }))
+    throw InputError("stepcast import", "found an empty word, expected a name or a file, or the word left out");
+  return before;
+}
+
 int import_plan(const std::vector<std::string>& words) {
-  const auto values = parse_options(words, import_line());
+  const auto values = parse_options(with_ignored_joined(words), import_line());
   if (!values) return kDone;
   const auto paths = (*values)["path"].as<std::vector<std::string>>();
+  const std::size_t before = words_before_arguments(words, paths);
   const std::vector<std::string> programs = site_programs();
   if (paths.empty())
     throw InputError("stepcast import", "no framework given, expected " + language::framework_names() +
@@ -93,11 +130,11 @@ int import_plan(const std::vector<std::string>& words) {
   }
   for (const char* const option : site_options()) refuse_with(*values, "a framework", {option});
   const language::Framework& framework = language::framework_named(paths.front(), "stepcast import");
-  if (paths.size() != 2)
-    throw InputError("stepcast import", paths.size() == 1
-                                            ? "no configuration given, expected a file or flags in one word"
-                                            : "found " + std::to_string(paths.size() - 1) +
-                                                  " configurations, expected one file, or flags in one word");
+  if (before != 2)
+    throw InputError("stepcast import", before == 1 ? "no configuration given, expected a file or flags in one word"
+                                                    : "found " + std::to_string(before - 1) +
+                                                          " configurations, expected one file, or flags in one word; "
+                                                          "arguments of a script stand behind --");
   const std::string& source = paths[1];
   const std::string output = word(*values, "output");
   std::string text = source, file = "the command line";
@@ -109,9 +146,13 @@ int import_plan(const std::vector<std::string>& words) {
   }
   std::optional<StatusLine> line("importing");
   language::Library library(language::config_folders());
+  const language::ImportOptions options{
+      .ignored = (*values)["ignore"].as<std::vector<std::string>>(),
+      .start = {.arguments = {paths.begin() + 2, paths.end()},
+                .environment = language::environment_of((*values)["env"].as<std::vector<std::string>>())}};
   const language::ImportedScenario imported =
       language::scenario_of_configuration(framework, text, file, (*values)["set"].as<std::vector<std::string>>(),
-                                          library, std::filesystem::path(output).parent_path());
+                                          library, std::filesystem::path(output).parent_path(), options);
   // What it lacks or contradicts is said now, where it was read.
   language::Question question;
   question.origin = file;

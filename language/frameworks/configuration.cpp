@@ -27,14 +27,40 @@ std::vector<std::string_view> names_in(std::string_view text) {
   return names;
 }
 
+std::string paragraph_of(const std::vector<std::string>& names) {
+  constexpr std::size_t kWidth = 116;
+  std::string out, line;
+  for (const std::string& name : names) {
+    const std::string piece = visible(name) + (&name == &names.back() ? "" : ",");
+    if (!line.empty() && line.size() + 1 + piece.size() > kWidth) {
+      out += "#   " + line + "\n";
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + piece;
+  }
+  return out + "#   " + line + "\n";
+}
+
 /// Reads statements by a framework's rows.
 class ConfigurationReader {
  public:
-  explicit ConfigurationReader(const Framework& framework)
+  ConfigurationReader(const Framework& framework, std::span<const std::string> settings, const ImportOptions& options)
       : framework_(framework),
+        settings_(settings),
+        options_(options),
         rows_(framework.rows()),
         refused_(framework.refused()),
         ignored_(names_in(framework.ignored)) {}
+
+  void read_all(const Statements& statements) {
+    check_ignored(statements);
+    for (const Statement& statement : statements) {
+      if (is_left_out(statement.name))
+        add_once(left_out_, statement.name);
+      else
+        read(statement);
+    }
+  }
 
   void read(const Statement& statement) {
     for (const FlagRow& row : rows_)
@@ -46,12 +72,13 @@ class ConfigurationReader {
     const auto refused = std::ranges::find(refused_, statement.name, &RefusedName::name);
     const bool harmless =
         refused != refused_.end() && !refused->harmless.empty() && refused->harmless == statement.text;
+    if (refused != refused_.end() && !harmless && !refused->instead.empty() && is_set(refused->instead))
+      return add_once(replaced_, statement.name);
     if (refused != refused_.end() && !harmless)
       throw InputError(at(statement), (statement.text.empty() ? "" : "found " + in_quotes(statement.text) + ": ") +
                                           std::string(refused->why));
     if (!harmless && !statement.of_launcher && !std::ranges::any_of(ignored_, is_ignored)) throw_unknown(statement);
-    if (std::ranges::find(without_effect_, statement.name) == without_effect_.end())
-      without_effect_.push_back(statement.name);
+    add_once(without_effect_, statement.name);
   }
 
   /// What holds where nothing was said.
@@ -69,15 +96,23 @@ class ConfigurationReader {
   }
 
   /// GPUs and ranks, where settings say how many and no row does: what a configuration leaves over may depend on them.
-  void read_sizes(std::span<const std::string> settings) {
+  void read_sizes() {
     static constexpr std::array<std::string_view, 4> kSizes{"cluster.gpus", "parallelism.tensor",
                                                             "parallelism.pipeline", "parallelism.context"};
-    for (const std::string& setting : settings) {
+    for (const std::string& setting : settings_) {
       const std::string key = setting.substr(0, setting.find('='));
       const bool has_row = std::ranges::find(rows_, key, &FlagRow::key) != rows_.end();
       if (std::ranges::find(kSizes, key) != kSizes.end() && !has_row && key.size() < setting.size())
         say(words_, key, setting.substr(key.size() + 1), "--set");
     }
+  }
+
+  /// A variable that nothing sets is an error where its value is a key's, and no setting gives another.
+  void check_unset() const {
+    for (const auto& [key, word] : words_)
+      if (!word.unset.empty() && word.text.find('$') != word.text.npos && !is_set(key))
+        throw InputError(text(word.place) + ": " + word.from,
+                         "found " + in_quotes(word.text) + ", expected a value" + because_of(word.unset));
   }
 
   /// The same as `complaint`, with the file in front where it does not say where it is from.
@@ -91,13 +126,62 @@ class ConfigurationReader {
   }
 
   const Words& words() const { return words_; }
-  const std::vector<std::string>& without_effect() const { return without_effect_; }
+  /// Comments on what of the configuration is not in the scenario.
+  std::string left_out_text() const {
+    std::string out;
+    const auto list = [&](const std::string& why, const std::vector<std::string>& names) {
+      if (!names.empty()) out += "# " + why + ":\n" + paragraph_of(names);
+    };
+    list("Changes nothing of the forecast, and was left out", without_effect_);
+    list("--set says something in the place of", replaced_);
+    list("Left out by wish (--ignore), whatever it changes", left_out_);
+    return out;
+  }
 
  private:
   static std::string at(const Statement& statement) { return text(statement.place) + ": " + statement.name; }
 
+  static void add_once(std::vector<std::string>& names, const std::string& name) {
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+
+  /// What a setting gives a key, if it is not taken away ("key=").
+  bool is_set(std::string_view key) const { return !setting_of(key).empty(); }
+
+  std::string setting_of(std::string_view key) const {
+    for (const std::string& each : settings_)
+      if (each.starts_with(key) && each.substr(key.size()).starts_with('=')) return each.substr(key.size() + 1);
+    return "";
+  }
+
+  static bool names(const std::string& ignored, const std::string& name) {
+    return name == ignored || name == "--" + ignored;
+  }
+
+  bool is_left_out(const std::string& name) const {
+    return std::ranges::any_of(options_.ignored, [&](const std::string& each) { return names(each, name); });
+  }
+
+  /// One that is not there is a slip of the pen.
+  void check_ignored(const Statements& statements) const {
+    for (const std::string& each : options_.ignored) {
+      if (std::ranges::any_of(statements, [&](const Statement& one) { return names(each, one.name); })) continue;
+      std::vector<std::string_view> all;
+      for (const Statement& one : statements) all.push_back(one.name);
+      throw InputError("--ignore", "found " + in_quotes(each) + ", expected a name that is there" +
+                                       did_you_mean(each.starts_with("--") ? each : "--" + each, all));
+    }
+  }
+
   void read(const FlagRow& row, const Statement& statement) {
     std::string value = statement.text;
+    const auto spelling = std::ranges::find(row.spellings, value, &Spelling::theirs);
+    const bool is_spelled = row.spellings.empty() || spelling != row.spellings.end();
+    const bool is_unset = !statement.unset.empty() && value.find('$') != value.npos;
+    if ((!statement.doubt.empty() || is_unset || (row.present.empty() && !is_spelled)) && is_set(row.key)) {
+      say(words_, row.key, setting_of(row.key), "--set");
+      return add_once(replaced_, statement.name);
+    }
     if (!statement.doubt.empty())
       throw InputError(at(statement),
                        "found " + in_quotes(value) + ", which " + statement.doubt + "; expected a value that is known");
@@ -107,16 +191,17 @@ class ConfigurationReader {
     } else if (value.empty()) {
       throw InputError(at(statement), "found no value, expected one");
     } else if (!row.spellings.empty()) {
-      const auto spelling = std::ranges::find(row.spellings, value, &Spelling::theirs);
-      if (spelling == row.spellings.end()) {
+      if (!is_spelled) {
         std::vector<std::string_view> names;
         for (const Spelling& each : row.spellings) names.push_back(each.theirs);
-        throw InputError(at(statement), "found " + in_quotes(value) + ", expected " + one_of(value, names));
+        throw InputError(at(statement), "found " + in_quotes(value) + ", expected " + one_of(value, names) +
+                                            because_of(statement.unset));
       }
       value = spelling->ours;
     }
-    const auto [word, is_new] =
-        words_.try_emplace(std::string(row.key), Word{.text = value, .from = statement.name, .place = statement.place});
+    const auto [word, is_new] = words_.try_emplace(
+        std::string(row.key),
+        Word{.text = value, .from = statement.name, .place = statement.place, .unset = statement.unset});
     if (!is_new && word->second.text != value)
       throw InputError(at(statement), "found " + in_quotes(value) + ", but " + word->second.from + " at " +
                                           text(word->second.place) + " says " + in_quotes(word->second.text) +
@@ -129,19 +214,21 @@ class ConfigurationReader {
     for (const RefusedName& each : refused_) names.push_back(each.name);
     for (const std::string_view each : ignored_)
       if (!each.ends_with('*')) names.push_back(each);
-    throw InputError(at(statement),
-                     "found a name that is not known of " + std::string(framework_.title) + " (" +
-                         std::string(framework_.version) +
-                         "), and may change the forecast; expected one that is, or that you leave it out" +
-                         did_you_mean(statement.name, names));
+    throw InputError(at(statement), "found a name that is not known of " + std::string(framework_.title) + " (" +
+                                        std::string(framework_.version) +
+                                        "), and may change the forecast; expected one that is, or --ignore " +
+                                        statement.name + " where it changes nothing" +
+                                        did_you_mean(statement.name, names));
   }
 
   const Framework& framework_;
+  const std::span<const std::string> settings_;
+  const ImportOptions& options_;
   const std::vector<FlagRow>& rows_;
   const std::vector<RefusedName> refused_;
   const std::vector<std::string_view> ignored_;
   Words words_;
-  std::vector<std::string> without_effect_;
+  std::vector<std::string> without_effect_, replaced_, left_out_;
 };
 
 /// The tree's keys in the order that the reference page has them.
@@ -176,20 +263,6 @@ void write_commented(const Node& mapping, const std::string& path, const Words& 
   }
 }
 
-std::string paragraph_of(const std::vector<std::string>& names) {
-  constexpr std::size_t kWidth = 116;
-  std::string out, line;
-  for (const std::string& name : names) {
-    const std::string piece = visible(name) + (&name == &names.back() ? "" : ",");
-    if (!line.empty() && line.size() + 1 + piece.size() > kWidth) {
-      out += "#   " + line + "\n";
-      line.clear();
-    }
-    line += (line.empty() ? "" : " ") + piece;
-  }
-  return out + "#   " + line + "\n";
-}
-
 /// Of a model by its sizes: training scripts name a tokenizer, and not how many words it knows.
 void check_vocabulary(const Node& tree, const std::string& file) {
   const Node* const model = tree.find("model");
@@ -203,15 +276,16 @@ void check_vocabulary(const Node& tree, const std::string& file) {
 
 ImportedScenario scenario_of_configuration(const Framework& framework, std::string_view text, const std::string& file,
                                            std::span<const std::string> settings, Library& library,
-                                           const std::filesystem::path& folder) {
-  ConfigurationReader reader(framework);
-  reader.read_sizes(settings);
-  for (const Statement& statement : framework.syntax.read(text, file)) reader.read(statement);
+                                           const std::filesystem::path& folder, const ImportOptions& options) {
+  ConfigurationReader reader(framework, settings, options);
+  reader.read_sizes();
+  reader.read_all(framework.syntax.read(text, file, options.start));
   try {
     reader.add_usual();
   } catch (const InputError& complaint) {
     throw reader.placed(complaint, file);
   }
+  reader.check_unset();
   const Schema& schema = scenario_schema();
   std::vector<Given> given;
   for (const auto& [key, word] : reader.words())
@@ -223,8 +297,9 @@ ImportedScenario scenario_of_configuration(const Framework& framework, std::stri
   sort_by_schema(tree);
   std::string out = "# Written by stepcast import " + std::string(framework.name) + " from " + visible(file) +
                     ".\n# Behind each line: what says it there (names as in " + std::string(framework.version) + ").\n";
-  if (!reader.without_effect().empty())
-    out += "# Changes nothing of the forecast, and was left out:\n" + paragraph_of(reader.without_effect());
+  if (const std::string started = command_text(options.start, file); !started.empty())
+    out += "# Read as started by: " + visible(started) + "\n";
+  out += reader.left_out_text();
   write_commented(with_files_from(tree, folder), "", reader.words(), "", out);
   return {std::move(out), std::move(tree)};
 }

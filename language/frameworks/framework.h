@@ -35,6 +35,7 @@ struct FixedKey {
 struct RefusedName {
   std::string_view name, why;
   std::string_view harmless{};  ///< the text of the flag that changes nothing; empty: none
+  std::string_view instead{};   ///< the key that `why` asks for: where --set gives it, the flag may stand; empty: none
 };
 
 /// What a launch is made of beside the words.

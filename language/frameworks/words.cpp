@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "language/core/names_of.h"
+#include "language/frameworks/text/shell_start.h"
 #include "models/layers/model_blocks.h"
 #include "models/layers/partition.h"
 #include "schedules/pipeline/micro_batch_groups.h"
@@ -360,6 +361,7 @@ void say(Words& words, std::string_view key, std::string text, std::string_view 
   if (const auto from = words.find(source); !source.empty() && from != words.end()) {
     word.from = from->second.from;
     word.place = from->second.place;
+    if (word.text == from->second.text) word.unset = from->second.unset;
   } else {
     word.from = source;
   }
@@ -372,7 +374,7 @@ void refuse(const Words& words, std::string_view key, const std::string& expecte
   const Word& found = word->second;
   const std::string name = found.from.empty() ? std::string(key) : found.from;
   throw InputError(found.place.file.empty() ? name : language::text(found.place) + ": " + name,
-                   "found " + in_quotes(found.text) + ", expected " + expected);
+                   "found " + in_quotes(found.text) + ", expected " + expected + because_of(found.unset));
 }
 
 void refuse_both(const Words& words, std::string_view one, std::string_view other) {

@@ -126,6 +126,34 @@ TEST_F(LaunchLines, MayBeImportedAsWordsOrFromAPipe) {
   EXPECT_EQ(piped.out.substr(piped.out.find("cluster:")), words.out.substr(words.out.find("cluster:")));
 }
 
+TEST_F(LaunchLines, AreReadAsTheScriptIsStarted) {
+  const std::string flags =
+      " --num-layers 8 --hidden-size 1024 --num-attention-heads 16 --seq-length 1024 --max-position-embeddings 1024 "
+      "--micro-batch-size 1 --global-batch-size 32 --bf16 --vocab-size 51200 --tensor-model-parallel-size $2 "
+      "--multiple-of 256 --lr $1 $EXTRA";
+  std::ofstream(file("train.sh")) << "[ -n \"$KEY\" ] && EXTRA=--swiglu || EXTRA=\n"
+                                  << "torchrun --nnodes 1 --nproc-per-node 8 pretrain_gpt.py" << flags << "\n";
+  const std::string import = "import megatron " + file("train.sh") + " --set cluster.node=dgx-h100";
+  const auto told = [&](const std::string& words) {
+    const Outcome outcome = run_program(import + words);
+    return outcome.status == 0 ? outcome.out : outcome.err;
+  };
+  EXPECT_THAT(told(""), HasSubstr("--env KEY=VALUE"));
+  EXPECT_THAT(told(" --env KEY= --ignore multiple-of"), HasSubstr("argument 2 of the script is not known: give its arguments at the end"));
+  EXPECT_THAT(told(" --env KEY= -- 1 4"), HasSubstr("or --ignore --multiple-of where it changes nothing"));
+  for (const char* const ignored : {" --ignore --multiple-of", " --ignore=--multiple-of", " --ignore multiple-of"}) {
+    const std::string text = told(" --env KEY=x" + std::string(ignored) + " -- '' 4");
+    EXPECT_THAT(text, AllOf(HasSubstr("activation: swiglu"), HasSubstr("tensor: 4  # --tensor-model-parallel-size"),
+                            HasSubstr("bash " + file("train.sh") + " '' 4\n"), HasSubstr("(--ignore)")));
+  }
+  EXPECT_THAT(told(" --env KEY= --ignore --set"), HasSubstr("--ignore: found '--set', expected a name that is there"));
+  EXPECT_THAT(told(" 4"), HasSubstr("found 2 configurations, expected one file, or flags in one word; arguments of a "
+                                    "script stand behind --"));
+  EXPECT_THAT(run_program("import slurm x --node dgx-h100 --env A=1").err,
+              HasSubstr("--env: found with a site's network"));
+  EXPECT_THAT(run_program("import megatron '' -- 1").err, HasSubstr("found an empty word"));
+}
+
 TEST_F(LaunchLines, ThatCannotBeAreRefusedByName) {
   const auto refused = [](const std::string& words, const std::string& why) {
     const Outcome outcome = run_program(words);

@@ -220,28 +220,37 @@ std::vector<RefusedName> megatron_refused() {
       {"--deterministic-mode", "changes the answer: its slower kernels are not modelled; leave it out"},
       {"--use-torch-fsdp2", "changes the answer and is not modelled with this stack; expected --use-megatron-fsdp"},
       {"--transformer-impl", "changes the answer and has no key; expected transformer_engine", "transformer_engine"},
-      {"--main-grads-dtype", "changes the answer; leave it out and give --set software.main_gradient_precision",
-       "fp32"},
+      {"--main-grads-dtype", "changes the answer; give --set software.main_gradient_precision", "fp32",
+       "software.main_gradient_precision"},
       {"--main-params-dtype", "changes the answer and has no key; expected fp32", "fp32"},
-      {"--exp-avg-dtype", "changes the answer; leave it out and give --set software.moment_precision", "fp32"},
-      {"--exp-avg-sq-dtype", "changes the answer; leave it out and give --set software.moment_precision", "fp32"},
+      {"--exp-avg-dtype", "changes the answer; give --set software.moment_precision", "fp32",
+       "software.moment_precision"},
+      {"--exp-avg-sq-dtype", "changes the answer; give --set software.moment_precision", "fp32",
+       "software.moment_precision"},
       {"--moe-enable-deepep",
-       "changes the answer; leave it out and, where tokens go to few nodes, give --set training.experts.node_limit=N"},
+       "changes the answer; where tokens go to few nodes, give --set training.experts.node_limit=N", "",
+       "training.experts.node_limit"},
       {"--moe-shared-expert-overlap", "changes the answer and has no key; expected it to be left out"},
-      {"--enable-cuda-graph", "changes the answer; leave it out and give --set software.cuda_graphs=layers"},
-      {"--external-cuda-graph", "changes the answer; leave it out and give --set software.cuda_graphs=layers"},
+      {"--enable-cuda-graph", "changes the answer; give --set software.cuda_graphs=layers", "", "software.cuda_graphs"},
+      {"--external-cuda-graph", "changes the answer; give --set software.cuda_graphs=layers", "",
+       "software.cuda_graphs"},
       {"--quick-geglu", "changes the answer and has no key; expected --swiglu or no such flag"},
       {"--overlap-moe-expert-parallel-comm",
-       "changes the answer; leave it out and give --set pipeline.schedule=combined-1f1b where the pipeline has stages"},
+       "changes the answer; give --set pipeline.schedule=combined-1f1b where the pipeline has stages", "",
+       "pipeline.schedule"},
       {"--moe-router-group-topk",
-       "changes the answer; leave it out and, where a group is a node, give --set training.experts.node_limit=N"},
-      {"--moe-router-num-groups", "changes the answer; leave it out beside --moe-router-group-topk"},
-      {"--deepspeed",
-       "is of Megatron-DeepSpeed; leave it out and give --set data_parallel.zero=N, and whatever else its JSON says"},
+       "changes the answer; where a group is a node, give --set training.experts.node_limit=N", "",
+       "training.experts.node_limit"},
+      {"--moe-router-num-groups",
+       "changes the answer beside --moe-router-group-topk; where a group is a node, give --set "
+       "training.experts.node_limit=N",
+       "", "training.experts.node_limit"},
+      {"--deepspeed", "is of Megatron-DeepSpeed; give --set data_parallel.zero=N, and whatever else its JSON says", "",
+       "data_parallel.zero"},
       {"--ds-sequence-parallel-size",
-       "is of Megatron-DeepSpeed; leave it out and give --set parallelism.context=N --set "
+       "is of Megatron-DeepSpeed; give --set parallelism.context=N --set "
        "parallelism.context_method=ulysses",
-       "1"},
+       "1", "parallelism.context"},
       {"--moe-expert-parallel-size",
        "is of Megatron-DeepSpeed; expected --expert-model-parallel-size, and its experts in Megatron-LM's flags", "1"},
       {"--window-size", "changes the answer and has no key: all of a sequence is attended to"},
@@ -263,7 +272,7 @@ constexpr std::string_view kMegatronIgnored =
     "--adam-* --clip-grad --init-method* --train-* --eval-* --save* --load* --no-load* --no-save* --ckpt-* "
     "--dist-ckpt* --async-save --use-dist-ckpt --auto-detect* --data-path --data-args* --data-cache* "
     "--valid-* --test-* --split --data-impl --mock-data --vocab-file --merge-file --tokenizer-model --tokenizer-hf* "
-    "--tiktoken* --num-workers --dataloader* --no-mmap* --no-create-attention-mask-in-dataloader --reset-* "
+    "--tiktoken* --num-workers --num-dataset-builder-threads --dataloader* --no-mmap* --no-create-attention-mask-in-dataloader --reset-* "
     "--eod-mask-loss --tensorboard* --wandb* --timing* --seed --profile* --use-pytorch-profiler "
     "--record-memory* --distributed-* --manual-gc* --exit-* --empty-unused* --rotary-* --use-rope-scaling "
     "--rope-* --no-rope-fusion --apply-* --norm-epsilon --loss-scale* --initial-loss* --min-loss* "

@@ -5,6 +5,9 @@
 #include <compare>
 #include <optional>
 #include <string_view>
+#include <vector>
+
+#include "language/frameworks/text/shell_pattern.h"
 
 namespace stepcast::language {
 namespace {
@@ -52,7 +55,21 @@ Truth holds(std::span<const ShellWord> words) {
   if (words.size() == 1 && (text(0) == "true" || text(0) == "false")) return truth(text(0) == "true");
   const bool known =
       std::ranges::none_of(words, [](const ShellWord& word) { return word.text.find('$') != word.text.npos; });
-  if (!known || words.empty() || (text(0) != "[" && text(0) != "[[")) return Truth::unknown;
+  if (!known || words.size() < 2 || (text(0) != "[" && text(0) != "[[")) return Truth::unknown;
+  const bool whole = text(0) == "[[";
+  if (words.back().text != (whole ? "]]" : "]")) return Truth::unknown;
+  if (words.size() > 2 && text(1) == "!") {
+    std::vector<ShellWord> rest{words[0]};
+    rest.insert(rest.end(), words.begin() + 2, words.end());
+    return opposite(holds(rest));
+  }
+  // [[ ]] does not split: of "[[ -n $A ]]" and "[[ $A == b ]]" with an empty A a word is missing.
+  if (words.size() == 2) return Truth::no;
+  const bool is_option = words.size() == 3 && whole && text(1).size() == 2 && text(1)[0] == '-';
+  if (words.size() == 3) return truth(is_option ? text(1) == "-z" : !text(1).empty());
+  const auto compares = [&](std::size_t i) { return text(i) == "==" || text(i) == "=" || text(i) == "!="; };
+  if (words.size() == 4 && whole && compares(1)) return truth(text(2).empty() == (text(1) != "!="));
+  if (words.size() == 4 && whole && compares(2)) return truth(text(1).empty() == (text(2) != "!="));
   if (words.size() == 4 && (text(1) == "-z" || text(1) == "-n")) return truth(text(2).empty() == (text(1) == "-z"));
   if (words.size() != 5) return Truth::unknown;
   if (text(2) == "==" || text(2) == "=" || text(2) == "!=") return truth((text(1) == text(3)) == (text(2) != "!="));
@@ -63,8 +80,8 @@ Truth holds(std::span<const ShellWord> words) {
 
 Truth fits(const std::string& text, const std::string& pattern) {
   if (pattern == "*") return Truth::yes;
-  if (text.find('$') != text.npos || pattern.find_first_of("$*?[") != pattern.npos) return Truth::unknown;
-  return truth(text == pattern);
+  const std::optional<bool> fitting = fits_pattern(text, pattern);
+  return text.find('$') != text.npos || !fitting ? Truth::unknown : truth(*fitting);
 }
 
 }  // namespace stepcast::language

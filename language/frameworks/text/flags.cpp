@@ -1,9 +1,9 @@
 #include "language/frameworks/text/flags.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 
+#include "language/frameworks/text/launcher_words.h"
 #include "language/frameworks/text/sections.h"
 #include "language/frameworks/text/shell.h"
 #include "language/frameworks/text/syntax.h"
@@ -11,48 +11,21 @@
 #include "sim/input_error.h"
 
 namespace stepcast::language {
-namespace {
-
-// What starts a program on GPUs and has flags of its own. Not accelerate's, which say how to train.
-constexpr std::array<std::string_view, 10> kLaunchers{"torchrun",
-                                                      "deepspeed",
-                                                      "srun",
-                                                      "mpirun",
-                                                      "mpiexec",
-                                                      "python",
-                                                      "python3",
-                                                      "nsys",
-                                                      "torch.distributed.run",
-                                                      "torch.distributed.launch"};
-
-/// How many of the words stand in front of a program that a launcher starts.
-std::ptrdiff_t words_of_launcher(std::span<const ShellWord> words) {
-  const auto program = std::ranges::find_if(words, [](const ShellWord& word) { return word.text.ends_with(".py"); });
-  if (program == words.end()) return 0;
-  bool launches = false;
-  for (const ShellWord& word : words.first(static_cast<std::size_t>(program - words.begin()))) {
-    const std::string_view name = std::string_view(word.text).substr(word.text.rfind('/') + 1);
-    if (name == "accelerate") return 0;
-    launches |= std::ranges::find(kLaunchers, name) != kLaunchers.end();
-  }
-  return launches ? program - words.begin() : 0;
-}
-
-}  // namespace
-
 Statements flags_of(std::span<const ShellWord> words, const std::string& file) {
   Statements out;
   bool takes_values = false;
-  const std::ptrdiff_t of_launcher = words_of_launcher(words);
-  for (const ShellWord& word : words) {
+  const std::size_t of_launcher = words_of_launcher(words);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const ShellWord& word = words[i];
     if (word.text.starts_with("--") && word.text.size() > 2) {
       const std::size_t equals = std::min(word.text.find('='), word.text.size());
       out.push_back({.name = word.text.substr(0, equals), .text = {}, .place = word.place});
       takes_values = true;
       if (equals < word.text.size()) out.back().text = word.text.substr(equals + 1);
       out.back().doubt = word.doubt;
-      out.back().of_launcher = &word - words.data() < of_launcher;
-    } else if (word.text.ends_with(".py")) {
+      out.back().unset = word.unset;
+      out.back().of_launcher = i < of_launcher;
+    } else if (word.text.ends_with(".py") || (i <= of_launcher && is_short_option(word.text))) {
       takes_values = false;  // the program that the flags behind it are of
     } else if (!word.doubt.empty() &&
                (word.text.ends_with("[@]}") || (takes_values ? !out.back().text.empty() : !out.empty()))) {
@@ -60,6 +33,7 @@ Statements flags_of(std::span<const ShellWord> words, const std::string& file) {
                        "found " + in_quotes(word.text) + ", which " + word.doubt + "; expected its flags");
     } else if (takes_values) {
       if (!word.doubt.empty()) out.back().doubt = word.doubt;
+      if (!word.unset.empty()) out.back().unset = word.unset;
       out.back().text += (out.back().text.empty() ? "" : " ") + word.text;
     }
   }
@@ -69,7 +43,9 @@ Statements flags_of(std::span<const ShellWord> words, const std::string& file) {
 
 namespace {
 
-Statements read_flags(std::string_view text, const std::string& file) { return flags_of(command_of(text, file), file); }
+Statements read_flags(std::string_view text, const std::string& file, const ShellStart& start) {
+  return flags_of(command_of(text, file, start), file);
+}
 
 std::string write_flags(const std::vector<std::string>& heading, const Statements& statements) {
   std::string out = "#!/usr/bin/env bash\n" + comment_lines(heading, "#") + "FLAGS=(\n";

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "language/core/file_text.h"
+#include "language/frameworks/text/launcher_words.h"
 #include "language/frameworks/text/sections.h"
 #include "language/frameworks/text/shell.h"
 #include "language/frameworks/text/syntax.h"
@@ -114,18 +115,27 @@ void read_named_file(const std::map<std::string, Statement, std::less<>>& named,
   if (!std::filesystem::is_regular_file(beside, error))
     throw InputError(text(statement.place) + ": " + name,
                      "found " + in_quotes(path.string()) + ", but no such file; expected the file that it starts from");
-  for (Statement& each : yaml_syntax.read(read_file(beside, beside.string()), beside.string()))
+  for (Statement& each : yaml_syntax.read(read_file(beside, beside.string()), beside.string(), {}))
     lay_over(out, std::move(each));
 }
 
-Statements read_overrides(std::string_view text, const std::string& file) {
+Statements read_overrides(std::string_view text, const std::string& file, const ShellStart& start) {
   static constexpr std::array<std::string_view, 3> kFiles{"--config-file", "--config-name", "--config-path"};
   Statements words;
   std::map<std::string, Statement, std::less<>> named;
   bool takes_value = false;
-  for (const ShellWord& word : command_of(text, file, counts_as_override)) {
-    Statement each{.name = {}, .text = {}, .place = word.place, .doubt = word.doubt};
-    if (const std::size_t end = override_name_end(word.text); end > 0) {
+  const std::vector<ShellWord> command = command_of(text, file, start, counts_as_override);
+  const std::size_t of_launcher = words_of_launcher(command);
+  for (std::size_t i = 0; i < command.size(); ++i) {
+    const ShellWord& word = command[i];
+    const bool before_program = i < of_launcher;
+    Statement each{.name = {},
+                   .text = {},
+                   .place = word.place,
+                   .doubt = word.doubt,
+                   .unset = word.unset,
+                   .of_launcher = before_program};
+    if (const std::size_t end = override_name_end(word.text); end > 0 && !before_program) {
       each.name = word.text.substr(0, end);
       each.name.erase(0, std::min(each.name.find_first_not_of("+~"), each.name.size()));
       each.text = end < word.text.size() ? plain(unquoted(word.text.substr(end + 1))) : "null";
@@ -137,10 +147,11 @@ Statements read_overrides(std::string_view text, const std::string& file) {
       if (equals < word.text.size()) each.text = word.text.substr(equals + 1);
       takes_value = equals == word.text.size();
       words.push_back(std::move(each));
-    } else if (word.text.ends_with(".py")) {
+    } else if (word.text.ends_with(".py") || (i <= of_launcher && is_short_option(word.text))) {
       takes_value = false;
     } else if (takes_value) {
       words.back().text += (words.back().text.empty() ? "" : " ") + word.text;
+      if (!word.unset.empty()) words.back().unset = word.unset;
     }
   }
   std::erase_if(words, [&](const Statement& each) {
@@ -156,8 +167,8 @@ Statements read_overrides(std::string_view text, const std::string& file) {
   return out;
 }
 
-Statements read_hydra(std::string_view text, const std::string& file) {
-  Statements out = is_yaml(text) ? yaml_syntax.read(text, file) : read_overrides(text, file);
+Statements read_hydra(std::string_view text, const std::string& file, const ShellStart& start) {
+  Statements out = is_yaml(text) ? yaml_syntax.read(text, file, start) : read_overrides(text, file, start);
   for (Statement& each : out) each.text = plain(std::move(each.text));
   std::erase_if(out, [](const Statement& each) { return each.text == "null"; });
   Interpolation(out).run();

@@ -29,7 +29,8 @@ void flatten_json(const Json& value, const std::string& path, const std::string&
   }
 }
 
-Statements read_json(std::string_view text, const std::string& file) {
+Statements read_json(std::string_view text, const std::string& file, const ShellStart& start) {
+  refuse_start(start, file);
   calibrate::check_json_text(file, text, calibrate::JsonExtras::comments);
   const Json whole = Json::parse(text, nullptr, true, /*ignore_comments=*/true);
   if (!whole.is_object()) throw InputError(file, "found no object, expected { \"train_batch_size\": ... }");

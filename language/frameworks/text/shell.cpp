@@ -22,7 +22,10 @@ using ShellWords = std::vector<ShellWord>;
 constexpr int kMostCalls = 1000;
 constexpr int kMostDepth = 20;
 
-bool is_shell(std::string_view command) { return command == "bash" || command == "sh"; }
+bool is_shell(std::string_view command) {
+  const std::string_view name = command.substr(command.rfind('/') + 1);
+  return name == "bash" || name == "sh";
+}
 constexpr std::size_t kMostBlocks = 200;
 
 /// Commands between a word that opens them and one that closes them.
@@ -32,11 +35,16 @@ struct ShellBlock {
   std::string opened_by;
   Place place{};
   Truth reached = Truth::yes;  ///< whether it is read at all: what stands in front of it in its list
+  std::string decided_by{};    ///< the variable that nothing sets, where that is why it is not known whether it runs
   Truth runs = Truth::yes;     ///< of what is read now of it
   Truth taken = Truth::no;     ///< of branches and a choice: whether an earlier branch runs
   std::string subject{};       ///< of a choice: the text that is compared; of a definition: its function
   ShellVariables before{};     ///< of a loop and a subshell
   std::set<std::string, std::less<>> changed{};  ///< of a loop: variables that it gives something
+  ScriptPosition begin{};                        ///< of a while loop: its test
+  bool shifts = false;                           ///< of a loop: this round took arguments away
+  bool is_followed = false;                      ///< of a loop: its rounds are read until its test says no
+  bool is_left = false;                          ///< of a loop: by "break"
 };
 
 /// A command as far as it is read.
@@ -51,9 +59,15 @@ struct ShellCommand {
 
 class ShellScript {
  public:
-  ShellScript(std::string_view text, const std::string& file, bool (*counts)(const std::string&))
-      : text_(text, file), counts_(counts) {
-    variables_.known["#"] = {{"0"}};
+  ShellScript(std::string_view text, const std::string& file, const ShellStart& start,
+              bool (*counts)(const std::string&))
+      : text_(text, file), start_(start), counts_(counts) {
+    for (const auto& [name, value] : start.environment)
+      variables_.known[name] = {{.text = value, .place = {"--env", 0, 0}}};
+    ShellWords arguments;
+    for (const std::string& each : start.arguments)
+      arguments.push_back({.text = each, .place = {"argument " + std::to_string(arguments.size() + 1), 0, 0}});
+    set_arguments(std::move(arguments));
   }
 
   ShellReading read() {
@@ -177,6 +191,7 @@ class ShellScript {
     if (blocks_.size() == kMostBlocks)
       throw InputError(language::text(place), "found more than 200 blocks inside each other");
     blocks_.push_back({.kind = kind, .opened_by = std::move(opened_by), .place = std::move(place), .reached = next_});
+    if (next_ == Truth::unknown) blocks_.back().decided_by = last_decided_by_;
     next_ = Truth::yes;
     return blocks_.back();
   }
@@ -225,25 +240,63 @@ class ShellScript {
                        "found functions that call each other more than 1000 times");
     const ScriptPosition back = text_.cursor();
     const ShellVariables before = variables_;
-    for (std::size_t i = 0; i < command.words.size(); ++i) variables_.known[std::to_string(i)] = {command.words[i]};
-    variables_.known["@"] = ShellWords(command.words.begin() + 1, command.words.end());
-    variables_.known["#"] = {{std::to_string(command.words.size() - 1)}};
+    set_arguments({command.words.begin() + 1, command.words.end()});
     const std::size_t depth = blocks_.size();
     open(Kind::call, command.words.front().text, command.words.front().place);
     text_.go_to(bodies_.at(command.words.front().text));
     while (blocks_.size() > depth && !text_.ended()) read_command();
     text_.go_to(back);
-    for (std::size_t i = 0; i < command.words.size(); ++i) put_back(std::to_string(i), before);
-    put_back("@", before);
-    put_back("#", before);
+    forget_arguments();
+    for (const auto& [name, values] : before.known)
+      if (is_of_arguments(name)) variables_.known[name] = values;
+    for (const auto& [name, why] : before.doubts)
+      if (is_of_arguments(name)) variables_.doubts[name] = why;
   }
 
-  void put_back(const std::string& name, const ShellVariables& before) {
-    const auto known = before.known.find(name);
-    if (known == before.known.end())
-      variables_.known.erase(name);
-    else
-      variables_.known[name] = known->second;
+  // Arguments: $1 ..., $@ and $#.
+
+  static bool is_of_arguments(std::string_view name) { return is_number(name) || name == "@" || name == "#"; }
+
+  void forget_arguments() {
+    const auto is_argument = [](const auto& variable) { return is_of_arguments(variable.first); };
+    std::erase_if(variables_.known, is_argument);
+    std::erase_if(variables_.doubts, is_argument);
+  }
+
+  void set_arguments(ShellWords arguments) {
+    forget_arguments();
+    for (std::size_t i = 0; i < arguments.size(); ++i) variables_.known[std::to_string(i + 1)] = {arguments[i]};
+    variables_.known["#"] = {{.text = std::to_string(arguments.size())}};
+    variables_.known["@"] = std::move(arguments);
+  }
+
+  /// "shift", "shift 2": what $1 is then.
+  void shift(const ShellWords& words) {
+    const auto all = variables_.known.find("@");
+    const std::string count = words.size() > 1 ? words[1].text : "1";
+    if (all == variables_.known.end()) return;
+    ShellWords arguments = all->second;
+    if (may_run() || count.size() > 4 || !is_number(count)) {
+      for (const std::string& name : names_of_arguments())
+        doubt(name, "may be shifted at " + language::text(words.front().place));
+      return;
+    }
+    const std::size_t most = std::stoul(count);
+    if (most > arguments.size()) return;  // as the shell does
+    for (const std::string& name : names_of_arguments()) note_change(name);
+    for (auto block = blocks_.rbegin(); block != blocks_.rend(); ++block) {
+      if (block->kind == Kind::call || block->kind == Kind::subshell) break;  // what is outside keeps its arguments
+      block->shifts |= most > 0;
+    }
+    arguments.erase(arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(most));
+    set_arguments(std::move(arguments));
+  }
+
+  std::vector<std::string> names_of_arguments() const {
+    std::vector<std::string> names;
+    for (const auto& [name, values] : variables_.known)
+      if (is_of_arguments(name)) names.push_back(name);
+    return names;
   }
 
   /// Follows the words that open, part and close blocks; whether the word is one of them.
@@ -255,6 +308,7 @@ class ShellScript {
       begin_condition();
     } else if (text == "while" || text == "until") {
       open(Kind::loop, text, word.place).before = variables_;
+      blocks_.back().begin = text_.cursor();
     } else if (text == "for" || text == "select") {
       open(Kind::loop, text, word.place).before = variables_;
       read_loop_variable();
@@ -280,8 +334,9 @@ class ShellScript {
     } else if (in(Kind::loop) && text == "do") {
       ShellBlock& loop = blocks_.back();
       loop.runs = loop.opened_by == "while" ? last_ : loop.opened_by == "until" ? opposite(last_) : Truth::yes;
+      if (loop.runs == Truth::unknown && loop.decided_by.empty()) loop.decided_by = last_decided_by_;
     } else if (in(Kind::loop) && text == "done") {
-      close_loop();
+      if (!goes_round()) close_loop();
     } else if (in(Kind::branches)) {
       return parts_branches(text);
     } else {
@@ -293,6 +348,7 @@ class ShellScript {
   void begin_condition() {
     in_condition_ = true;
     condition_.reset();
+    condition_decided_by_.clear();
   }
 
   bool parts_branches(const std::string& text) {
@@ -304,6 +360,7 @@ class ShellScript {
       const Truth holds = condition_.value_or(Truth::unknown);
       branch.runs = branch.taken == Truth::yes ? Truth::no : holds;
       if (branch.taken != Truth::yes && holds != Truth::no) branch.taken = holds;
+      if (holds == Truth::unknown && branch.decided_by.empty()) branch.decided_by = condition_decided_by_;
     } else if (text == "else") {
       branch.runs = opposite(branch.taken);
     } else if (text == "fi") {
@@ -318,6 +375,7 @@ class ShellScript {
   void read_condition(const ShellCommand& command) {
     if (command.words.empty()) return;
     const Truth now = holds(command.words);
+    if (now == Truth::unknown && condition_decided_by_.empty()) condition_decided_by_ = unset_in(command.words);
     condition_ = !condition_ ? now : joined_by_ == "||" ? either(*condition_, now) : both(*condition_, now);
     joined_by_ = command.connector;
   }
@@ -328,7 +386,10 @@ class ShellScript {
     const ShellWords subject = text_.read_word(variables_);
     text_.skip_lines();
     text_.read_word(variables_);  // in
-    open(Kind::choice, word.text, word.place).subject = subject.size() == 1 ? subject.front().text : "$";
+    open(Kind::choice, word.text, word.place).subject = subject.size() == 1 ? subject.front().text
+                                                        : subject.empty()   ? ""
+                                                                            : "$";
+    if (blocks_.back().decided_by.empty()) blocks_.back().decided_by = unset_in(subject);
     read_arm();
   }
 
@@ -376,8 +437,31 @@ class ShellScript {
       doubt(name.front().text, "the loop at " + language::text(loop.place) + " gives several values");
   }
 
+  /// A round that took arguments away ("while [ $# -gt 0 ]; do ... shift; done") is followed by the next, as long as it
+  /// is known that it runs; other loops are read once.
+  bool goes_round() {
+    ShellBlock& loop = blocks_.back();
+    const bool repeats = loop.opened_by != "for" && loop.opened_by != "select" && !loop.is_left && runs() && !may_run();
+    if (!std::exchange(loop.shifts, false) || !repeats || ++calls_ > kMostCalls) return false;
+    loop.is_followed = true;
+    text_.go_to(loop.begin);
+    return true;
+  }
+
+  /// "break": the rest of the loop does not run.
+  void leave_loop() {
+    const auto loop = std::find_if(blocks_.rbegin(), blocks_.rend(), [](const ShellBlock& block) {
+      return block.kind == Kind::loop || block.kind == Kind::call;
+    });
+    if (loop == blocks_.rend() || loop->kind == Kind::call || may_run()) return;
+    loop->is_left = true;
+    loop->runs = Truth::no;
+  }
+
   void close_loop() {
     const ShellBlock loop = close();
+    const bool is_whole = loop.runs == Truth::no && (loop.is_followed || loop.is_left);
+    if (is_whole && loop.opened_by != "for" && loop.opened_by != "select") return;
     const auto alike = [](const ShellWord& a, const ShellWord& b) { return a.text == b.text; };
     for (const std::string& name : loop.changed) {
       const auto then = loop.before.known.find(name);
@@ -405,10 +489,29 @@ class ShellScript {
            });
   }
 
+  /// The first variable in them that nothing sets; "": there is none.
+  static std::string unset_in(const ShellWords& words) {
+    const auto unset = std::ranges::find_if(words, [](const ShellWord& word) { return !word.unset.empty(); });
+    return unset == words.end() ? "" : unset->unset;
+  }
+
+  /// The variable that would say whether what is read now runs, where that is not known; "": there is none.
+  std::string decided_by() const {
+    if (next_ == Truth::unknown && !last_decided_by_.empty()) return last_decided_by_;
+    const auto block = std::find_if(blocks_.rbegin(), blocks_.rend(), [](const ShellBlock& each) {
+      return (each.reached == Truth::unknown || each.runs == Truth::unknown) && !each.decided_by.empty();
+    });
+    return block == blocks_.rend() ? "" : block->decided_by;
+  }
+
   void run(const ShellCommand& command) {
     const ShellWords& words = command.words;
     if (!words.empty() && runs()) {
-      if (const ShellWords inside = command_inside(words); !inside.empty())
+      if (words.front().text == "shift")
+        shift(words);
+      else if (words.front().text == "break")
+        leave_loop();
+      else if (const ShellWords inside = command_inside(words); !inside.empty())
         consider(inside);
       else if (bodies_.contains(words.front().text))
         call(command);
@@ -417,6 +520,7 @@ class ShellScript {
     }
     // What the list that it stands in has come to, and whether what follows runs.
     const Truth now = words.empty() && !command.parts && command.connector != ")" ? Truth::yes : holds(words);
+    if (!words.empty()) last_decided_by_ = unset_in(words);
     if (!words.empty() || command.connector == "&&" || command.connector == "||")
       last_ = next_ == Truth::yes ? now : next_ == Truth::no ? last_ : last_ == now ? now : Truth::unknown;
     next_ = command.connector == "&&" ? last_ : command.connector == "||" ? opposite(last_) : Truth::yes;
@@ -453,10 +557,10 @@ class ShellScript {
   /// Of a text that stands somewhere in this script. `known`: what variables hold that it still names.
   ShellWords command_in(const std::string& text, const Place& place, ShellVariables known) {
     if (++calls_ > kMostCalls || depth_ == kMostDepth) return {};
-    ShellScript inside(text, place.file, counts_);
+    ShellScript inside(text, place.file, {.arguments = {}, .environment = start_.environment}, counts_);
     inside.depth_ = depth_ + 1;
-    inside.variables_.doubts = std::move(known.doubts);
-    inside.variables_.known.merge(std::move(known.known));
+    for (auto& [name, values] : inside.variables_.known) known.known.try_emplace(name, std::move(values));
+    inside.variables_ = std::move(known);
     inside.calls_ = calls_;
     ShellWords found = inside.read().words;
     calls_ = inside.calls_;
@@ -514,10 +618,15 @@ class ShellScript {
       variables_.doubts.erase(name);
     else if (!read->adds && before != variables_.known.end() &&
              !std::ranges::equal(before->second, read->values, alike))
-      doubt(name, "may be what " + language::text(place) + " gives it, or what it was before");
+      doubt(name,
+            "may be what " + language::text(place) + " gives it, or what it was before" + because_of(decided_by()));
     if (variables_.doubts.contains(name)) return true;
     ShellWords& known = variables_.known[name];
     if (!read->adds) known.clear();
+    if (read->is_array)
+      variables_.arrays.insert(name);
+    else if (!read->adds)
+      variables_.arrays.erase(name);
     std::ranges::move(read->values, std::back_inserter(known));
     return true;
   }
@@ -535,10 +644,11 @@ class ShellScript {
   static bool goes_before(const std::string& word, ShellCommand& command) {
     static constexpr std::array<std::string_view, 5> kDeclares{"export", "local", "declare", "readonly", "typeset"};
     command.declares |= std::ranges::find(kDeclares, word) != kDeclares.end();
-    return command.declares || word == "exec" || word == "do";
+    return command.declares || word == "exec" || word == "time" || word == "do";
   }
 
   ShellText text_;
+  const ShellStart start_;
   bool (*counts_)(const std::string&);
   ShellVariables variables_;
   ShellWords most_flags_;
@@ -547,11 +657,13 @@ class ShellScript {
   std::vector<ShellDocument> documents_;
   std::map<std::string, ScriptPosition, std::less<>> bodies_;  ///< of functions
   int calls_ = 0;
-  int depth_ = 0;            ///< of a command inside of a command: how many it is inside of
-  Truth next_ = Truth::yes;  ///< whether what is read now runs, by what stands in front of it in its list
-  Truth last_ = Truth::yes;  ///< what the list has come to so far
+  int depth_ = 0;                ///< of a command inside of a command: how many it is inside of
+  Truth next_ = Truth::yes;      ///< whether what is read now runs, by what stands in front of it in its list
+  Truth last_ = Truth::yes;      ///< what the list has come to so far
+  std::string last_decided_by_;  ///< the variable that nothing sets in the last command
   bool in_condition_ = false;
   std::optional<Truth> condition_;
+  std::string condition_decided_by_;
   std::string joined_by_;
 };
 
@@ -559,12 +671,15 @@ class ShellScript {
 
 bool is_shell_flag(const std::string& word) { return word.starts_with("--"); }
 
-std::vector<ShellWord> command_of(std::string_view text, const std::string& file, bool (*counts)(const std::string&)) {
-  return ShellScript(text, file, counts).read().words;
+std::vector<ShellWord> command_of(std::string_view text, const std::string& file, const ShellStart& start,
+                                  bool (*counts)(const std::string&)) {
+  check_start(start, text, file);
+  return ShellScript(text, file, start, counts).read().words;
 }
 
-ShellReading script_of(std::string_view text, const std::string& file) {
-  return ShellScript(text, file, is_shell_flag).read();
+ShellReading script_of(std::string_view text, const std::string& file, const ShellStart& start) {
+  check_start(start, text, file);
+  return ShellScript(text, file, start, is_shell_flag).read();
 }
 
 }  // namespace stepcast::language

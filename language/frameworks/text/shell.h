@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "language/frameworks/text/shell_start.h"
 #include "language/frameworks/text/shell_word.h"
 
 namespace stepcast::language {
@@ -25,15 +26,15 @@ bool is_shell_flag(const std::string& word);
 
 /// The command of a shell script, or of a command line, that has the most words that count: its words, with quotes
 /// taken off and variables, arrays and sums of whole numbers put in ("${FLAGS[@]}", "${NODES:-4}", "$((A*B))"). What is
-/// read is what runs where the script is started without words ("$#" is 0): of an `if` and a `case` the branch that
-/// does, where their texts tell, else all of them; of a loop its first round; a function where it is called; what a
-/// subshell or the assignment in front of a command gives a variable ends with it; redirections are passed over. What
+/// read is what runs where the script is started so ("$#" is 0 without arguments): of an `if` and a `case` the branch
+/// that does, where their texts tell, else all of them; of a loop its first round; a function where it is called; what
+/// a subshell or the assignment in front of a command gives a variable ends with it; redirections are passed over. What
 /// cannot be known ("$1", "$(hostname)") stays as it is written. Throws InputError where a quote, an array, a block or
-/// a here-document does not end.
-std::vector<ShellWord> command_of(std::string_view text, const std::string& file,
+/// a here-document does not end, and where the script reads nothing of what it is started with.
+std::vector<ShellWord> command_of(std::string_view text, const std::string& file, const ShellStart& start = {},
                                   bool (*counts)(const std::string&) = is_shell_flag);
 
 /// The same, with the here-documents that the script writes to files.
-ShellReading script_of(std::string_view text, const std::string& file);
+ShellReading script_of(std::string_view text, const std::string& file, const ShellStart& start = {});
 
 }  // namespace stepcast::language

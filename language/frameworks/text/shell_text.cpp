@@ -5,6 +5,7 @@
 #include <charconv>
 #include <utility>
 
+#include "language/frameworks/text/shell_pattern.h"
 #include "sim/input_error.h"
 
 namespace stepcast::language {
@@ -15,20 +16,33 @@ using ShellWords = std::vector<ShellWord>;
 /// Longer than any script that starts a training, and short enough for variables that hold each other.
 constexpr std::size_t kMostText = 1'000'000;
 
+/// More than any script has of defaults inside of defaults.
+constexpr int kMostDefaults = 20;
+
 /// A chain of whole numbers and variables with * + - / between them, from left to right, products first; nothing for
-/// anything else.
-std::optional<std::int64_t> sum(std::string_view text, const ShellVariables& variables) {
+/// anything else. `unset`: becomes the name of a variable that nothing sets.
+std::optional<std::int64_t> sum(std::string_view text, const ShellVariables& variables, std::string& unset) {
   std::int64_t total = 0, product = 0;
   char operation = '+';
   std::size_t i = 0;
+  bool behind_dollar = false;  // "$1" is an argument, "1" a number
   const auto skip = [&] {
-    while (i < text.size() && (is_shell_blank(text[i]) || text[i] == '$' || text[i] == '{' || text[i] == '}')) ++i;
+    behind_dollar = false;
+    for (; i < text.size() && (is_shell_blank(text[i]) || text[i] == '$' || text[i] == '{' || text[i] == '}'); ++i)
+      behind_dollar |= text[i] == '$';
   };
   for (skip(); i < text.size(); skip()) {
     std::string word;
     while (i < text.size() && is_shell_name(text[i])) word += text[i++];
-    if (const auto known = variables.known.find(word); known != variables.known.end() && known->second.size() == 1)
+    const bool is_name = !word.empty() && (behind_dollar || word.find_first_not_of("0123456789") != word.npos);
+    if (const auto known = variables.known.find(word); is_name && known != variables.known.end()) {
+      if (known->second.size() != 1) return std::nullopt;
+      unset = known->second.front().unset;
       word = known->second.front().text;
+    } else if (is_name) {
+      if (!variables.doubts.contains(word)) unset = word;
+      return std::nullopt;
+    }
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
     if (word.empty() || error != std::errc{} || end != word.data() + word.size() || value > 1'000'000'000)
@@ -124,6 +138,7 @@ std::optional<ShellAssignment> ShellText::read_assignment(const ShellVariables& 
   ShellAssignment out{.name = std::string(text_.substr(cursor_.at, end - cursor_.at)), .adds = adds};
   cursor_.at = end + (adds ? 2 : 1);
   if (peek() == '(') {
+    out.is_array = true;
     const Place begin = here();
     next();
     while (skip_lines(), peek() != ')') {
@@ -133,11 +148,13 @@ std::optional<ShellAssignment> ShellText::read_assignment(const ShellVariables& 
       if (cursor_.at == before) next();  // a character that is of no word
     }
     next();
-  } else if (!ended() && !is_shell_blank(peek()) && peek() != '\n' && peek() != ';') {
+  } else {
     ShellWord whole{.text = {}, .place = here()};
-    for (const ShellWord& part : read_word(variables)) {
+    const bool is_empty = ended() || is_shell_blank(peek()) || peek() == '\n' || peek() == ';';
+    for (const ShellWord& part : is_empty ? ShellWords{} : read_word(variables)) {
       whole.text += (whole.text.empty() ? "" : " ") + part.text;
       if (!part.doubt.empty()) whole.doubt = part.doubt;
+      if (!part.unset.empty()) whole.unset = part.unset;
     }
     out.values.push_back(std::move(whole));
   }
@@ -154,18 +171,22 @@ ShellWords ShellText::read_word(const ShellVariables& variables) {
     if (written_ > kMostText)
       throw InputError(language::text(place), "found variables that hold more than a million characters");
   };
+  bool holds_empty_list = false;  // "$@" of no arguments is no word, though it stands in quotes
   const auto add_split = [&](const ShellWords& values, const Place& place, bool quoted) {
+    holds_empty_list |= quoted && values.empty();
     for (const ShellWord& value : values) {
       if (&value != &values.front() && open) words.push_back(*std::exchange(open, std::nullopt));
       if (quoted) {
         add(value.text, values.size() > 1 ? value.place : place);
         if (!value.doubt.empty()) open->doubt = value.doubt;
+        if (!value.unset.empty()) open->unset = value.unset;
         continue;
       }
       for (std::size_t i = 0; i < value.text.size();) {
         const std::size_t end = end_of_word(value.text, i);
         if (end > i) add(std::string_view(value.text).substr(i, end - i), values.size() > 1 ? value.place : place);
         if (end > i && !value.doubt.empty()) open->doubt = value.doubt;
+        if (end > i && !value.unset.empty()) open->unset = value.unset;
         if (end < value.text.size() && open) words.push_back(*std::exchange(open, std::nullopt));
         i = end + 1;
       }
@@ -194,7 +215,7 @@ ShellWords ShellText::read_word(const ShellVariables& variables) {
       if (escaped != '\n') add(std::string(1, escaped), place);
       if (escaped == '\n' && !in_quotes_now) break;
     } else if (c == '$') {
-      add_split(read_dollar(variables), place, in_quotes_now);
+      add_split(read_dollar(variables, in_quotes_now), place, in_quotes_now);
     } else if (c == '`') {
       const std::size_t from = cursor_.at, end = end_of_piece(text_, from);
       while (cursor_.at < end) next();
@@ -207,54 +228,126 @@ ShellWords ShellText::read_word(const ShellVariables& variables) {
     }
   }
   if (in_quotes_now) throw InputError(language::text(begin), "found a quote that does not end, expected \"");
-  if (open) words.push_back(*open);
+  if (open && !(holds_empty_list && open->text.empty())) words.push_back(*open);
   return words;
 }
 
-/// What stands behind a dollar sign, put in.
-ShellWords ShellText::read_dollar(const ShellVariables& variables) {
+/// "$((A * B))", behind its dollar sign, or "$(command)", which stays as it is written.
+ShellWords ShellText::read_sum(const ShellVariables& variables) {
+  const std::size_t begin = cursor_.at - 1;
+  Place place = here();
+  --place.column;
+  int depth = 0;
+  while (!ended()) {
+    const char c = next();
+    depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+    if (depth == 0) break;
+  }
+  const std::string_view whole = text_.substr(begin, cursor_.at - begin);
+  ShellWord word{.text = std::string(whole), .place = std::move(place)};
+  if (whole.starts_with("$((") && whole.ends_with("))"))
+    if (const auto value = sum(whole.substr(3, whole.size() - 5), variables, word.unset)) {
+      word.text = std::to_string(*value);
+      word.unset.clear();
+    }
+  return {std::move(word)};
+}
+
+/// The default of "${NAME:-default}", in which variables may stand.
+ShellWords ShellText::read_default(const std::string& text, const Place& place, const ShellVariables& variables) {
+  const std::string in_quotes = '"' + text + '"';
+  ShellWords words = ShellText(in_quotes, file_, depth_ + 1).read_word(variables);
+  for (ShellWord& word : words) word.place = place;
+  return words;
+}
+
+/// "${NAME#pattern}", "##", "%" and "%%" of what a variable holds; nothing where that is not known.
+std::optional<std::string> ShellText::read_removal(const std::string& text, const std::string& operation,
+                                                   const std::string& pattern, const ShellVariables& variables) {
+  const bool longest = pattern.starts_with(operation);
+  const std::string written = pattern.substr(longest ? 1 : 0);
+  if (written.find_first_of("`\\") != written.npos || written.find("$(") != written.npos || depth_ == kMostDefaults)
+    return std::nullopt;
+  const ShellWords read = read_default(written, here(), variables);
+  if (read.size() != 1) return std::nullopt;
+  return without_fitting(text, read.front().text, operation == "#" ? PatternEnd::front : PatternEnd::back, longest);
+}
+
+ShellWords ShellText::read_dollar(const ShellVariables& variables, bool quoted) {
   const Place place = here();
   const std::size_t begin = cursor_.at;
   next();
-  const auto as_written = [&]() -> ShellWords {
-    return {{std::string(text_.substr(begin, cursor_.at - begin)), place}};
-  };
-  if (peek() == '(') {
-    int depth = 0;
-    while (!ended()) {
-      const char c = next();
-      depth += c == '(' ? 1 : c == ')' ? -1 : 0;
-      if (depth == 0) break;
-    }
-    const std::string_view whole = text_.substr(begin, cursor_.at - begin);
-    if (!whole.starts_with("$((") || !whole.ends_with("))")) return as_written();
-    const auto value = sum(whole.substr(3, whole.size() - 5), variables);
-    return value ? ShellWords{{std::to_string(*value), place}} : as_written();
-  }
-  std::string name, fallback;
+  if (peek() == '(') return read_sum(variables);
+  std::string name, operation, fallback;
+  bool is_list = false;
   if (peek() == '{') {
-    const std::size_t end = text_.find('}', cursor_.at);
+    std::size_t end = end_of_piece(text_, begin) - 1;
+    if (end == begin) end = text_.find('}', cursor_.at);
     if (end == text_.npos) throw InputError(language::text(place), "found ${ that does not end, expected }");
     const std::string_view inside = text_.substr(cursor_.at + 1, end - cursor_.at - 1);
     while (cursor_.at <= end) next();
-    const std::size_t length =
-        static_cast<std::size_t>(std::ranges::find_if_not(inside, is_shell_name) - inside.begin());
+    std::size_t length = static_cast<std::size_t>(std::ranges::find_if_not(inside, is_shell_name) - inside.begin());
+    if (length == 0 && inside.size() == 1 && std::string_view("@*#").find(inside) != inside.npos) length = 1;
     name = inside.substr(0, length);
     const std::string_view rest = inside.substr(length);
-    if (rest.starts_with(":-"))
-      fallback = rest.substr(2);
-    else if (!rest.empty() && rest != "[@]" && rest != "[*]")
-      return as_written();
-    std::erase(fallback, '"');
+    is_list = rest == "[@]" || rest == "[*]";
+    if (!is_list && !rest.empty()) {
+      operation = rest.substr(0, rest.starts_with(':') ? 2 : 1);
+      fallback = rest.substr(operation.size());
+      std::erase(fallback, '"');
+    }
+  } else if (peek() >= '0' && peek() <= '9') {
+    name = next();  // "$10" is "${1}0"
   } else {
-    if (peek() == '@' || peek() == '#') name = next();  // the words that it is called with, and how many
-    while (name != "@" && name != "#" && !ended() && is_shell_name(peek())) name += next();
+    if (std::string_view("@#*").find(peek()) != std::string_view::npos)
+      name = next();  // the words that it is called with, and how many
+    else
+      while (!ended() && is_shell_name(peek())) name += next();
   }
-  if (const auto doubt = variables.doubts.find(name); doubt != variables.doubts.end())
-    return {{std::string(text_.substr(begin, cursor_.at - begin)), place, doubt->second}};
-  if (const auto known = variables.known.find(name); known != variables.known.end()) return known->second;
-  if (!fallback.empty() && fallback.find('$') == fallback.npos) return {{fallback, place}};
-  return as_written();
+  const bool joins = name == "*";
+  if (joins) name = "@";
+  const auto known = variables.known.find(name);
+  const auto as_written = [&]() -> ShellWords {
+    const bool is_number = name == "@" || name == "#";
+    const bool is_known = known != variables.known.end();
+    return {{.text = std::string(text_.substr(begin, cursor_.at - begin)),
+             .place = place,
+             .unset = is_number || (is_known && known->second.empty()) ? ""
+                      : is_known                                       ? known->second.front().unset
+                                                                       : name}};
+  };
+  const bool has_default = operation == "-" || operation == ":-" || operation == "=" || operation == ":=";
+  const bool asks = operation == "?" || operation == ":?";
+  const bool removes = operation == "#" || operation == "%";
+  if (!operation.empty() && !has_default && !asks && !removes) return as_written();
+  if (const auto doubt = variables.doubts.find(name); doubt != variables.doubts.end()) {
+    ShellWords words = as_written();
+    words.front().doubt = doubt->second;
+    words.front().unset.clear();
+    return words;
+  }
+  if (removes) {
+    const bool one_text = known != variables.known.end() && known->second.size() == 1;
+    const auto left =
+        one_text ? read_removal(known->second.front().text, operation, fallback, variables) : std::nullopt;
+    return left ? ShellWords{{.text = *left, .place = place}} : as_written();
+  }
+  const bool is_empty = known != variables.known.end() && (known->second.empty() || known->second.front().text.empty());
+  if (known != variables.known.end() && !(operation.starts_with(':') && is_empty)) {
+    ShellWords words = known->second;
+    const bool one_text = joins || !(is_list || name == "@" || variables.arrays.contains(name));
+    if (!(quoted && one_text)) return words;
+    ShellWord whole{.text = {}, .place = place};
+    for (const ShellWord& word : words) {
+      whole.text += (joins && &word != &words.front() ? " " : "") + word.text;
+      if (!word.doubt.empty()) whole.doubt = word.doubt;
+      if (!word.unset.empty()) whole.unset = word.unset;
+    }
+    return {std::move(whole)};
+  }
+  const bool runs_command = fallback.find_first_of("`\\") != fallback.npos || fallback.find("$(") != fallback.npos;
+  if (!has_default || runs_command || depth_ == kMostDefaults) return as_written();
+  return read_default(fallback, place, variables);
 }
 
 }  // namespace stepcast::language

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,7 @@ namespace stepcast::language {
 struct ShellVariables {
   std::map<std::string, std::vector<ShellWord>, std::less<>> known;
   std::map<std::string, std::string, std::less<>> doubts;  ///< of what may hold one thing or another: why
+  std::set<std::string, std::less<>> arrays;  ///< of those known: the rest hold one text, in pieces where += adds to it
 };
 
 /// NAME=value, NAME=(values), and the same with += .
@@ -22,6 +24,7 @@ struct ShellAssignment {
   std::string name;
   std::vector<ShellWord> values{};
   bool adds = false;
+  bool is_array = false;
 };
 
 /// Where a script is read.
@@ -33,7 +36,8 @@ struct ScriptPosition {
 /// The characters of a script, read one after another, and the words that they make with its variables put in.
 class ShellText {
  public:
-  ShellText(std::string_view text, const std::string& file) : text_(text), file_(file) {}
+  /// `depth`: how many texts it stands inside of, as the default of a variable does.
+  ShellText(std::string_view text, const std::string& file, int depth = 0) : text_(text), file_(file), depth_(depth) {}
 
   const ScriptPosition& cursor() const { return cursor_; }
   void go_to(const ScriptPosition& cursor) { cursor_ = cursor; }
@@ -56,10 +60,16 @@ class ShellText {
   std::optional<ShellAssignment> read_assignment(const ShellVariables& variables);
 
  private:
-  std::vector<ShellWord> read_dollar(const ShellVariables& variables);
+  /// What stands behind a dollar sign, put in; inside of quotes one word, but of "$@" and "${ARRAY[@]}".
+  std::vector<ShellWord> read_dollar(const ShellVariables& variables, bool quoted);
+  std::optional<std::string> read_removal(const std::string& text, const std::string& operation,
+                                          const std::string& pattern, const ShellVariables& variables);
+  std::vector<ShellWord> read_sum(const ShellVariables& variables);
+  std::vector<ShellWord> read_default(const std::string& text, const Place& place, const ShellVariables& variables);
 
   std::string_view text_;
   const std::string& file_;
+  int depth_;
   ScriptPosition cursor_;
   std::size_t written_ = 0;  ///< characters of words so far
 };

@@ -11,6 +11,7 @@ struct ShellWord {
   std::string text;
   Place place{};
   std::string doubt{};  ///< why it is not known what a variable in it holds; empty: it is known, or nothing sets it
+  std::string unset{};  ///< the variable or the argument ("3") in it that nothing sets; empty: none
 };
 
 }  // namespace stepcast::language

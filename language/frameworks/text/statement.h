@@ -17,6 +17,7 @@ struct Statement {
   std::string comment{};     ///< behind it; empty: none
   Place place{};             ///< where it was read
   std::string doubt{};       ///< why it is not known what a variable in the text holds; empty: it is known
+  std::string unset{};       ///< the variable or the argument ("3") in the text that nothing sets; empty: none
   bool of_launcher = false;  ///< it stands in front of the program that a launcher starts, and is the launcher's
 };
 

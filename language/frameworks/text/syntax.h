@@ -4,14 +4,16 @@
 #include <string_view>
 #include <vector>
 
+#include "language/frameworks/text/shell_start.h"
 #include "language/frameworks/text/statement.h"
 
 namespace stepcast::language {
 
 /// How a framework's configurations are written. Reading throws InputError with file:line:column for text that is none;
-/// a value of null counts as not said. Writing puts `heading`, a line each, in front as comments.
+/// a value of null counts as not said. Where the configuration is a script, `start` is what it is started with;
+/// anything there is refused for a file that is none. Writing puts `heading`, a line each, in front as comments.
 struct Syntax {
-  Statements (*read)(std::string_view text, const std::string& file);
+  Statements (*read)(std::string_view text, const std::string& file, const ShellStart& start);
   std::string (*write)(const std::vector<std::string>& heading, const Statements& statements);
   bool launches = false;  ///< what is written is a script that ends with the command
 };

@@ -38,7 +38,8 @@ void flatten_toml(const toml::table& table, const std::string& path, const std::
   }
 }
 
-Statements read_toml(std::string_view text, const std::string& file) {
+Statements read_toml(std::string_view text, const std::string& file, const ShellStart& start) {
+  refuse_start(start, file);
   Statements out;
   try {
     flatten_toml(toml::parse(text, file), "", file, out);

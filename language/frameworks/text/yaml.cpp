@@ -19,7 +19,8 @@ void flatten_yaml(const Node& node, const std::string& path, Statements& out) {
       {.name = path, .text = node.kind == Node::Kind::scalar ? node.scalar : on_one_line(node), .place = node.place});
 }
 
-Statements read_yaml(std::string_view text, const std::string& file) {
+Statements read_yaml(std::string_view text, const std::string& file, const ShellStart& start) {
+  refuse_start(start, file);
   Statements out;
   flatten_yaml(parse_yaml(text, file), "", out);
   return out;

@@ -5,6 +5,7 @@
 
 #include "language/frameworks/emit.h"
 #include "language/question.h"
+#include "language/settings.h"
 #include "tests/language/frameworks/configurations.h"
 
 namespace stepcast::language {
@@ -34,7 +35,8 @@ TEST(BadConfigurations, OfMegatronNameTheFlag) {
   EXPECT_THAT(of_flags("--tensor-model-paralel-size 2"),
               AllOf(StartsWith("given:1:"), HasSubstr(": --tensor-model-paralel-size: found a name that is not known"),
                     HasSubstr("did you mean '--tensor-model-parallel-size'")));
-  EXPECT_THAT(of_flags("--enable-cuda-graph"), HasSubstr("--enable-cuda-graph: changes the answer; leave it out"));
+  EXPECT_THAT(of_flags("--enable-cuda-graph"),
+              HasSubstr("--enable-cuda-graph: changes the answer; give --set software.cuda_graphs"));
   EXPECT_THAT(of_flags("--moe-router-group-topk 4"), HasSubstr("training.experts.node_limit"));
   EXPECT_THAT(of_flags("--swiglu yes"), HasSubstr("--swiglu: found 'yes', expected no value"));
   EXPECT_THAT(of_flags("--recompute-granularity"), HasSubstr("--recompute-granularity: found no value"));
@@ -59,6 +61,59 @@ TEST(BadConfigurations, OfMegatronNameTheFlag) {
   EXPECT_THAT(complaint([] { imported("megatron", "a --b \"c"); }), HasSubstr("found a quote that does not end"));
 }
 
+TEST(Configurations, PassOverWhatIsIgnoredByWish) {
+  Library library = configs();
+  const std::vector<std::string> settings{"cluster.node=dgx-h100"};
+  const auto text_with = [&](const std::string& more, std::vector<std::string> ignored) {
+    return scenario_of_configuration(framework_named("megatron", ""), kFlags + more, "train.sh", settings, library, ".",
+                                     {.ignored = std::move(ignored)})
+        .text;
+  };
+  EXPECT_THAT(of_flags("--multiple-of 4096"), HasSubstr("expected one that is, or --ignore --multiple-of where it"));
+  const std::string text =
+      text_with("--multiple-of 4096 --patch-tokenizer-type Qwen2 --lr 1", {"--multiple-of", "patch-tokenizer-type"});
+  EXPECT_THAT(text, HasSubstr("# Left out by wish (--ignore), whatever it changes:\n"
+                              "#   --multiple-of, --patch-tokenizer-type\n"));
+  EXPECT_THAT(text, HasSubstr("# Changes nothing of the forecast, and was left out:\n#   --lr\n"));
+  // One that counts, or that is refused, is passed over too.
+  EXPECT_THAT(text_with("--deterministic-mode --tensor-model-parallel-size 2 --swiglu",
+                        {"--deterministic-mode", "tensor-model-parallel-size"}),
+              AllOf(HasSubstr("tensor: 1  # assumed"), HasSubstr("activation: swiglu")));
+  EXPECT_EQ(complaint([&] { text_with("--multiple-of 4096", {"multiple-off"}); }),
+            "--ignore: found 'multiple-off', expected a name that is there; did you mean '--multiple-of'?");
+}
+
+TEST(Configurations, MaySayWhatASettingSaysInItsPlace) {
+  const std::vector<std::string> settings{"cluster.node=dgx-h100", "software.main_gradient_precision=bf16"};
+  const std::string flag = "--main-grads-dtype bf16";
+  EXPECT_THAT(of_flags(flag), HasSubstr("--main-grads-dtype: found 'bf16': changes the answer; give --set "
+                                        "software.main_gradient_precision"));
+  EXPECT_EQ(imported("megatron", kFlags + flag, settings).software.main_gradient_precision, schedules::Precision::bf16);
+  Library library = configs();
+  EXPECT_THAT(scenario_of_configuration(framework_named("megatron", ""), kFlags + flag, "t.sh", settings, library).text,
+              AllOf(HasSubstr("# --set says something in the place of:\n#   --main-grads-dtype\n"),
+                    HasSubstr("main_gradient_precision: bf16  # --set")));
+  // Another key of the same block is no such setting.
+  EXPECT_THAT(complaint([&] {
+                imported("hf-trainer", "torchrun --nproc_per_node 8 train.py --model_name_or_path gpt2 --torch_compile",
+                         settings);
+              }),
+              HasSubstr("give --set software=pytorch-fsdp2-compiled"));
+}
+
+// What an error asks for is what makes it go.
+TEST(Configurations, NameTheKeyThatARefusedNameAsksFor) {
+  for (const Framework* framework : frameworks())
+    for (const RefusedName& each : framework->refused()) {
+      const std::size_t at = each.why.find("--set ");
+      EXPECT_EQ(at == each.why.npos, each.instead.empty()) << each.name;
+      if (each.instead.empty()) continue;
+      EXPECT_TRUE(each.why.substr(at + 6).starts_with(each.instead)) << each.name;
+      const std::vector<std::string> setting{std::string(each.instead) + "=1"};
+      EXPECT_EQ(complaint([&] { settings_layer(setting, {}); }), "") << each.name;
+    }
+}
+
 // srun, deepspeed and their like have flags of their own in front of the program; accelerate's say how to train.
 TEST(Configurations, PassOverWhatIsOfTheLauncher) {
   const std::string flags = kFlags.substr(kFlags.find("pretrain_gpt.py"));
@@ -66,7 +121,24 @@ TEST(Configurations, PassOverWhatIsOfTheLauncher) {
   EXPECT_EQ(gpus("deepspeed --force_multi --hostfile hosts --num_nodes=2 --num_gpus 8 ../"), 16U);
   EXPECT_EQ(gpus("srun --container-image x#y --mpi=pmix torchrun --nnodes 4 --nproc_per_node 8 --tee 3 "), 32U);
   EXPECT_THAT(complaint([&] { gpus("srun --mpi=pmix accelerate launch --fsdp_new 1 "); }),
-              HasSubstr("--mpi: found a name that is not known"));
+              HasSubstr("--fsdp_new: found a name that is not known"));
+  for (const char* const prefix :
+       {"numactl --membind=0-3 --cpunodebind 0 ", "taskset --cpu-list 0-3 ", "nice --adjustment=3 ", "nice -n 3 ",
+        "env --unset=X NCCL_DEBUG=INFO ", "time ", "time --verbose ", "stdbuf --output=L ", "exec ",
+        "nsys profile --trace=cuda -o x --force-overwrite true ", "/usr/bin/ncu --target-processes all ",
+        "srun --mpi=pmix numactl --membind=0 ", "apptainer exec --nv x.sif "}) {
+    EXPECT_EQ(gpus(std::string(prefix) + "torchrun --nnodes 2 --nproc_per_node 4 "), 8U) << prefix;
+    const auto of_module = [&](const std::string& launcher) {
+      return imported("megatron", prefix + launcher + " -m megatron.pretrain " + flags.substr(flags.find(' ')),
+                      {"cluster.node=dgx-h100", "cluster.gpus=8"})
+          .model.layers;
+    };
+    EXPECT_EQ(of_module("python -u"), 8) << prefix;
+    EXPECT_EQ(of_module("python -m torch.distributed.run --nnodes 2 --nproc_per_node 4"), 8) << prefix;
+  }
+  EXPECT_EQ(imported("megatron", "numactl --membind=0-3 ./" + flags, {"cluster.node=dgx-h100", "cluster.gpus=8"})
+                .model.layers,
+            8);
   EXPECT_THAT(complaint([&] { gpus("./start --mpi=pmix "); }), HasSubstr("--mpi: found a name that is not known"));
 }
 
@@ -118,6 +190,54 @@ TEST(BadConfigurations, OfScriptsNameWhatMakesAValueDoubtful) {
                          "F=--bf16\nwhile read x; do\nF=\"$F --swiglu\"\ndone\nrun --nnodes 1 train.py $F --x");
               }),
               HasSubstr("given:5:25: found '$F', which"));
+}
+
+TEST(BadConfigurations, OfScriptsSayHowToGiveWhatNothingSets) {
+  const auto of_script = [](const std::string& script, const std::string& flags, std::vector<std::string> more = {}) {
+    more.push_back("cluster.node=dgx-h100");
+    return complaint([&] { imported("megatron", script + kFlags + flags, more); });
+  };
+  const std::string argument =
+      " (argument 11 of the script is not known: give its arguments at the end of the line, behind --)";
+  const std::string variable = " (what P holds is not known: give --env P=VALUE, or --env P= where it is empty)";
+  EXPECT_THAT(of_script("P=${11}\n", "--pipeline-model-parallel-size $P"),
+              HasSubstr("--pipeline-model-parallel-size: found '${11}', expected a whole number" + argument));
+  EXPECT_THAT(of_script("", "--pipeline-model-parallel-size $P"),
+              HasSubstr("found '$P', expected a whole number" + variable));
+  EXPECT_THAT(of_script("", "--mtp-num-layers $P"), HasSubstr("found '$P', expected a value" + variable));
+  EXPECT_THAT(of_script("", "--optimizer $P"), HasSubstr("found '$P', expected one of adam, sgd" + variable));
+  EXPECT_THAT(of_script("", "--kv-channels $((P * 2))"), HasSubstr("found '$((P * 2))', expected a value" + variable));
+  EXPECT_THAT(of_script("", "--num-virtual-stages-per-pipeline-rank $P --pipeline-model-parallel-size 2"),
+              HasSubstr("found '$P', expected a whole number" + variable));
+  EXPECT_EQ(of_script("", "--pipeline-model-parallel-size $P", {"parallelism.pipeline=2"}), "");
+  EXPECT_EQ(of_script("", "--attention-backend $P", {"training.attention=unfused"}), "");
+  EXPECT_EQ(of_script("", "--attention-backend new", {"training.attention=unfused"}), "");
+  EXPECT_THAT(of_script("T='--swiglu'\nif [ -n \"$P\" ]; then T=\"$T --wandb-project $P\"; fi\n", "$T"),
+              HasSubstr("gives it, or what it was before" + variable + "; expected its flags"));
+}
+
+TEST(Configurations, AreReadAsStartedWithArgumentsAndAnEnvironment) {
+  Library library = configs();
+  const std::vector<std::string> settings{"cluster.node=dgx-h100"};
+  const auto text_of_script = [&](const std::string& framework, const std::string& text, const ShellStart& start) {
+    return scenario_of_configuration(framework_named(framework, ""), text, "train.sh", settings, library, ".",
+                                     {.start = start})
+        .text;
+  };
+  const std::string text =
+      text_of_script("megatron", kFlags + "--tensor-model-parallel-size $2 --context-parallel-size ${C:-1} --lr $1",
+                     {.arguments = {"it's", "4"}, .environment = {{"C", "2"}}});
+  EXPECT_THAT(text, AllOf(HasSubstr("tensor: 4  # --tensor-model-parallel-size, line 1\n"), HasSubstr("context: 2  # "),
+                          HasSubstr("# Read as started by: C=2 bash train.sh 'it'\\''s' 4\n")));
+  for (const char* const framework : {"deepspeed", "torchtitan", "nanotron", "nemo", "megatron-bridge", "hf-trainer"}) {
+    const std::string file = "model: 1";
+    EXPECT_EQ(complaint([&] {
+                text_of_script(framework, file, {.environment = {{"model", "2"}}});
+              }),
+              "--env: found beside train.sh, which is no shell script; expected it left out");
+    EXPECT_EQ(complaint([&] { text_of_script(framework, file, {.arguments = {"2"}}); }),
+              "train.sh: found '2' behind --, but the file is no shell script, which has arguments; expected none");
+  }
 }
 
 TEST(BadConfigurations, AreToldWhereTheyAreWrittenThoughTheScenarioContradictsItself) {
@@ -257,6 +377,9 @@ TEST(Configurations, OfHydraLieOverEachOtherAndNameEachOther) {
   EXPECT_EQ(sizes("model.hidden_size=2048 model.hidden_size=1024 'model.ffn_hidden_size=${model.hidden_size}'"),
             "1024 1024");
   EXPECT_EQ(sizes("model.hidden_size=1024 model.ffn_hidden_size=64 ~model.ffn_hidden_size"), "1024 4096");
+  // What is in front of the program is the launcher's, and its environment's.
+  EXPECT_EQ(sizes("env NCCL_DEBUG=INFO numactl --membind=0 python -u -m nemo.train model.hidden_size=1024"),
+            "1024 4096");
 }
 
 /// What emit says of quickstart's plan with settings over it.

@@ -8,9 +8,9 @@ namespace stepcast::language {
 namespace {
 
 /// The command's words with '|' between them.
-std::string words(const std::string& script) {
+std::string words(const std::string& script, const ShellStart& start = {}) {
   std::string out;
-  for (const ShellWord& word : command_of(script, "script.sh")) out += (out.empty() ? "" : "|") + word.text;
+  for (const ShellWord& word : command_of(script, "script.sh", start)) out += (out.empty() ? "" : "|") + word.text;
   return out;
 }
 
@@ -99,6 +99,7 @@ TEST(Shell, ReadsTheFirstRoundOfALoop) {
 TEST(Shell, ReadsTheCommandOfAnotherShell) {
   EXPECT_EQ(words("A=4\nsrun --wait=60 --kill bash -c \"run --a $A --b --c 2>&1\" | tee log"), "run|--a|4|--b|--c");
   EXPECT_EQ(words("bash -c \"bash -c 'run --a'\""), "run|--a");
+  EXPECT_EQ(words("numactl --membind=0 /bin/bash -c 'run --a --b'"), "run|--a|--b");
 }
 
 TEST(Shell, ReadsACommandThatIsKeptInAVariable) {
@@ -131,10 +132,125 @@ TEST(Shell, IsStartedWithoutWords) {
   EXPECT_EQ(words("f() {\nrun --n $# --w $2\n}\nf a b"), "run|--n|2|--w|b");
 }
 
+TEST(Shell, IsStartedWithArguments) {
+  const ShellStart start{.arguments = {"a", "b c", "", "4", "5", "6", "7", "8", "9", "10"}};
+  EXPECT_EQ(words("A=$1\nrun --a $A --b \"$2\" --c $3 --d \"$3\" --e ${10} --f $10 --g $#", start),
+            "run|--a|a|--b|b c|--c|--d||--e|10|--f|a0|--g|10");
+  EXPECT_EQ(words("run --a $(( 2 * $4 )) --b $((2*${10}))", start), "run|--a|8|--b|20");
+  EXPECT_EQ(words("run --a ${3:-x} --b ${3-x} --c ${11:-y}", start), "run|--a|x|--b|--c|y");
+  EXPECT_EQ(words("run --a \"$@\" --b", {.arguments = {"--x", "1 2"}}), "run|--a|--x|1 2|--b");
+  EXPECT_EQ(words("run --a \"$*\" --b $*", {.arguments = {"1", "2"}}), "run|--a|1 2|--b|1|2");
+  EXPECT_EQ(words("run --a \"$@\" --b ${@} --c \"x$@\""), "run|--a|--b|--c|x");
+  EXPECT_EQ(words("A=$1\nshift\nB=$1; shift 2\nrun --a $A --b \"$B\" --c $1 --d $#", start),
+            "run|--a|a|--b|b c|--c|4|--d|7");
+  EXPECT_EQ(words("f() {\n shift\n run --a $1 --b $#\n}\nf x y\nother $1", start), "run|--a|y|--b|1");
+  EXPECT_EQ(words("f() {\n run --a $2\n}\nf x", start), "run|--a|$2");  // not the script's
+  EXPECT_EQ(command_of("A=${11}\nrun --a $A", "s.sh", start).back().unset, "11");
+  EXPECT_EQ(words("bash -c 'run --a $1'", start), "run|--a|$1");  // another shell's
+  EXPECT_EQ(words("eval run --a $1", start), "run|--a|a");
+}
+
+TEST(Shell, FollowsALoopOverItsArguments) {
+  const std::string loop =
+      "T=1\nF=()\nwhile [[ $# -gt 0 ]]; do\n case $1 in\n  --tp) T=$2; shift 2 ;;\n  --sp) F+=(--sp); shift ;;\n"
+      "  --) shift; break ;;\n  *) F+=(\"$1\"); shift ;;\n esac\ndone\nrun --a $T ${F[@]} --n $#";
+  EXPECT_EQ(words(loop), "run|--a|1|--n|0");
+  EXPECT_EQ(words(loop, {.arguments = {"--sp", "--tp", "4", "x"}}), "run|--a|4|--sp|x|--n|0");
+  EXPECT_EQ(words(loop, {.arguments = {"--tp", "4", "--", "x"}}), "run|--a|4|--n|1");
+  EXPECT_EQ(words("while [ -n \"$1\" ]; do\nA=$1\nshift\ndone\nrun --a $A", {.arguments = {"1", "2", ""}}),
+            "run|--a|2");
+  const std::string endless = "while true; do\nshift\nA=1\ndone\nrun --a $A --b $1";
+  EXPECT_EQ(words(endless, {.arguments = {"1", "2"}}), "run|--a|$A|--b|$1");
+  EXPECT_EQ(words("while [ $# -gt 0 ]; do\nA=1\n(shift)\ndone\nrun --a $A", {.arguments = {"1"}}), "run|--a|$A");
+  EXPECT_EQ(words("if [ -f x ]; then shift; fi\nrun --a $1", {.arguments = {"1", "2"}}), "run|--a|$1");
+}
+
+TEST(Shell, FitsPatternsAndTakesThemAway) {
+  const std::string loop =
+      "while [ $# -gt 0 ]; do\n case $1 in\n  --tp=*) T=${1#*=} ;;\n  -?) F+=(--short) ;;\n  --*) F+=(\"$1\") ;;\n "
+      "esac\n "
+      "shift\ndone\nrun --a $T ${F[@]}";
+  EXPECT_EQ(words(loop, {.arguments = {"--tp=4", "-x", "--y"}}), "run|--a|4|--short|--y");
+  EXPECT_EQ(words("A=a/b.c.d\nP=.c\nrun --a ${A#*/} --b ${A##*.} --c ${A%.*} --d ${A%%.*} --e ${A%x} --f ${A%$P*}"),
+            "run|--a|b.c.d|--b|d|--c|a/b.c|--d|a/b|--e|a/b.c.d|--f|a/b");
+  EXPECT_EQ(words("A=(a b)\nB=$X\nrun --a ${#A[@]} --b ${X%.*} --c ${B#*=} --d ${A%[a]}"),
+            "run|--a|${#A[@]}|--b|${X%.*}|--c|${B#*=}|--d|${A%[a]}");
+  EXPECT_EQ(command_of("B=$X\nrun --a ${B#*=}", "s.sh").back().unset, "X");
+  for (const char* fitting : {"*", "a*", "*c", "a?c", "abc", "*b*", "a*c*", "??*"})
+    EXPECT_EQ(words("case abc in\n " + std::string(fitting) + ") run --yes ;;\n *) run --no ;;\nesac"), "run|--yes")
+        << fitting;
+  for (const char* other : {"b*", "*b", "ab", "a?", "????", "a*b", ""})
+    EXPECT_EQ(words("case abc in\n '" + std::string(other) + "') run --yes ;;\n *) run --no ;;\nesac"), "run|--no")
+        << other;
+}
+
+TEST(Shell, IsStartedInAnEnvironment) {
+  const std::string script =
+      "C='run --a'\nif [ -n \"$KEY\" ]; then\n C=\"$C --key $KEY\"\nelse\n export MODE=off\nfi\n$C --b ${MODE:-on}";
+  const auto with = [&](const std::string& key) { return words(script, {.environment = {{"KEY", key}}}); };
+  EXPECT_EQ(with(""), "run|--a|--b|off");
+  EXPECT_EQ(with("x"), "run|--a|--key|x|--b|on");
+  for (const char* condition : {"[[ -n $KEY ]]", "[ \"$KEY\" ]", "[[ $KEY ]]", "[ ! -z \"$KEY\" ]", "! [ -z \"$KEY\" ]",
+                                "[[ $KEY == x ]]", "[[ x == $KEY ]]", "[ \"$KEY\" != \"\" ]", "[ -n \"${KEY:-}\" ]"}) {
+    const std::string either = "if " + std::string(condition) + "; then run --yes; else run --no; fi";
+    EXPECT_EQ(words(either, {.environment = {{"KEY", "x"}}}), "run|--yes") << condition;
+    EXPECT_EQ(words(either, {.environment = {{"KEY", ""}}}), "run|--no") << condition;
+  }
+  EXPECT_EQ(words("run --a ${KEY:-1} --b ${KEY-1} --c ${KEY:?} --d ${NO:-${KEY:-2}}", {.environment = {{"KEY", "3"}}}),
+            "run|--a|3|--b|3|--c|3|--d|3");
+  EXPECT_EQ(words("bash -c 'run --a $KEY'", {.environment = {{"KEY", "3"}}}), "run|--a|3");
+  EXPECT_EQ(words("KEY=4\nrun --a $KEY", {.environment = {{"KEY", "3"}}}), "run|--a|4");
+  const std::vector<ShellWord> found = command_of(script, "s.sh");
+  EXPECT_EQ(
+      found.front().doubt,
+      "may be what s.sh:3:2 gives it, or what it was before (what KEY holds is not known: give --env KEY=VALUE, or "
+      "--env KEY= where it is empty)");
+  for (const char* other : {"[ $KEY = 1 ] && A=2", "case $KEY in\n x) A=2 ;;\nesac",
+                            "if [ -f y ] || [ $KEY ]; then A=2; fi", "while [ $KEY ]; do\nA=2\ndone"})
+    EXPECT_NE(command_of("A=1\n" + std::string(other) + "\nrun --a $A", "s.sh").back().doubt.find("--env KEY=VALUE"),
+              std::string::npos)
+        << other;
+}
+
+TEST(Shell, PutsDefaultsOfDefaultsInAndKeepsTextsInOnePiece) {
+  EXPECT_EQ(words("A=2\nrun --a ${X:-${Y:-3}} --b ${X:-$A} --c \"${X:-4 $A}\" --d ${X:-4 $A} --e ${X:-}"),
+            "run|--a|3|--b|2|--c|4 2|--d|4|2|--e");
+  EXPECT_EQ(words("C='run --a 1'\nC+=' --b'\nC+=\" 2\"\nbash -c \"$C\""), "run|--a|1|--b|2");
+  EXPECT_EQ(words("C=\nC+=4\nA=()\nrun --a \"$C\" --b \"${A[@]}\""), "run|--a|4|--b");
+}
+
+TEST(Shell, RefusesWhatAScriptIsStartedWithThatItDoesNotRead) {
+  const auto refusal = [](const std::string& script, const ShellStart& start) -> std::string {
+    try {
+      words(script, start);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(refusal("run --a $A", {.environment = {{"KEY", "1"}}}),
+            "--env: found 'KEY=1', but script.sh does not name 'KEY'; expected a variable that it reads");
+  EXPECT_EQ(refusal("run --a $A ${A} $0", {.arguments = {"1"}}),
+            "script.sh: found '1' behind --, but the script reads no argument ($1, \"$@\"); expected none");
+  const auto environment = [](const std::vector<std::string>& given) -> std::string {
+    try {
+      environment_of(given);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(environment({"A=1", "B=", "A=1"}), "");
+  EXPECT_EQ(environment({"A"}), "--env: found 'A', expected NAME=VALUE, or NAME= for an empty value");
+  EXPECT_EQ(environment({"1A=2"}), "--env: found '1A=2', expected NAME=VALUE, or NAME= for an empty value");
+  EXPECT_EQ(environment({"A=1", "A=2"}), "--env: found 'A=2' beside 'A=1', expected one of the two");
+}
+
 TEST(Shell, ReadsAFunctionWhereItIsCalled) {
   EXPECT_EQ(words("start() {\n  run --a $A --b $1 --c \"$@\"\n}\nA=2\nstart 3 4\n"), "run|--a|2|--b|3|--c|3|4");
   EXPECT_EQ(words("function set_sizes { A=8; }\nA=4\nset_sizes\nrun --a $A"), "run|--a|8");
   EXPECT_EQ(words("never() {\n run --a --b --c\n}\nrun --d"), "run|--d");
+  EXPECT_EQ(words("start() {\n run --a $1\n}\ntime start 3"), "run|--a|3");
   EXPECT_THROW(words("f() {\nf\n}\nf"), InputError);
 }
 
