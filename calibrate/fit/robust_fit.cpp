@@ -19,7 +19,7 @@ constexpr double kFelt = 1e-4;       // columns below this are of constants that
 constexpr double kStep = 1e-3;       // of the bounds: for the slopes that intervals come from
 constexpr std::size_t kFolds = 5;
 constexpr double kEdge = 1e-9;
-constexpr double kWorth = 4;      // squares of usual errors that an added cause takes away at least
+constexpr double kWorth = 2;      // squares of usual errors that an added cause takes away at least (Akaike 1974)
 constexpr double kNormal = 1.96;  // 95 % of a normal distribution are within so many standard deviations
 
 double to_place(const Free& c, double value) {

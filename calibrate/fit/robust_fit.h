@@ -69,11 +69,12 @@ using PredictSample = std::function<double(const std::vector<double>& constants,
 /// keeps its start and the others are fitted again without it. A choice (`whole`) leaves its start for what makes the
 /// sum of |predicted / measured - 1| less, also without the tenth of the samples that say so most and took longer than
 /// predicted; it is made again once the other constants are fitted. A cause that is `added` must make the squares less
-/// by those of two usual errors, and be told without the samples of the group that tells most of it too: else a run
-/// that was held up makes a cause of its own. With fewer samples than constants of no known width and two more, none of
-/// these is. Held out errors: 5 folds, whole `groups` in each (one number a sample: those of one shape stay together),
-/// dealt in order of first appearance; what the other folds do not tell is at its start. Deterministic. Samples x
-/// constants predictions for each of some ten iterations and each start.
+/// by twice that of a usual error (Akaike, "A new look at the statistical model identification", 1974), and be told
+/// without the samples of the group that tells most of it too: else a run that was held up makes a cause of its own.
+/// With fewer samples than constants of no known width and two more, none of these is. Held out errors: 5 folds, whole
+/// `groups` in each (one number a sample: those of one shape stay together), dealt in order of first appearance; what
+/// the other folds do not tell is at its start. Deterministic. Samples x constants predictions for each of some ten
+/// iterations and each start.
 RobustFit fit_robust(std::span<const double> measured, std::span<const std::size_t> groups,
                      std::span<const Free> constants, const PredictSample& predict,
                      std::span<const std::vector<double>> starts = {}, Scatter scatter = {});
