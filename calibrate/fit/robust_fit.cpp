@@ -368,6 +368,32 @@ double deviations_of_interval(std::size_t samples, std::size_t constants) {
   return boost::math::quantile(boost::math::students_t(freedom), 0.975);
 }
 
+/// Drops the added causes that the samples of one group alone tell; whether there were any.
+bool drop_told_by_one(RobustFit& fit, Problem& problem, const Eigen::MatrixXd& slopes,
+                      std::span<const std::size_t> groups, double error_variance, const Intervals& intervals) {
+  bool some = false;
+  const Eigen::VectorXd places = problem.places(problem.values);
+  for (Eigen::Index k = 0; k < slopes.cols(); ++k) {
+    const std::size_t constant = problem.moving[static_cast<std::size_t>(k)];
+    if (!problem.constants[constant].added) continue;
+    Eigen::Index most = 0;
+    slopes.col(k).cwiseAbs().maxCoeff(&most);
+    const Eigen::MatrixXd others = without_group(slopes, groups, groups[static_cast<std::size_t>(most)]);
+    const double half = intervals.half_widths(with_known(problem, others, error_variance))[k];
+    if (uninformed(problem.constants[constant], places[k], half, 0) < 1) continue;
+    drop(fit, problem, constant, "one measurement alone tells it");
+    some = true;
+  }
+  return some;
+}
+
+/// Drops the added cause that is worth least, if one is worth too little; whether there was one.
+bool drop_least_worth(RobustFit& fit, Problem& problem) {
+  const std::optional<std::size_t> constant = least_worth(problem);
+  if (constant) drop(fit, problem, *constant, "the measurements are told as well without it");
+  return constant.has_value();
+}
+
 /// The constants that move which no sample feels.
 std::vector<std::size_t> unfelt(const Problem& problem) {
   const Eigen::MatrixXd slopes = problem.slopes(problem.values);
@@ -487,23 +513,7 @@ RobustFit fit_robust(std::span<const double> measured, std::span<const std::size
     };
     give_up_untold(with_known(problem, slopes, error_variance), felt, intervals);
     if (again) continue;
-    for (std::size_t k = 0; k < problem.moving.size(); ++k) {
-      const Free& c = constants[problem.moving[k]];
-      const auto column = static_cast<Eigen::Index>(k);
-      if (!c.added) continue;
-      Eigen::Index most = 0;
-      slopes.col(column).cwiseAbs().maxCoeff(&most);
-      const Eigen::MatrixXd others = without_group(slopes, groups, groups[static_cast<std::size_t>(most)]);
-      const double half = intervals.half_widths(with_known(problem, others, error_variance))[column];
-      if (uninformed(c, places[column], half, 0) < 1) continue;
-      drop(fit, problem, problem.moving[k], "one measurement alone tells it");
-      again = true;
-    }
-    if (again) continue;
-    if (const auto constant = least_worth(problem)) {
-      drop(fit, problem, *constant, "the measurements are told as well without it");
-      again = true;
-    }
+    again = drop_told_by_one(fit, problem, slopes, groups, error_variance, intervals) || drop_least_worth(fit, problem);
   }
   for (std::size_t i = 0; i < measured.size(); ++i) fit.errors.push_back(std::expm1(problem.error(problem.values, i)));
   fit.held_out = held_out_errors(problem, groups);

@@ -5,8 +5,8 @@
 
 namespace stepcast::schedules {
 
-/// Bytes that a GPU reads and writes for each parameter where a stack copies between the tensors that the model computes
-/// with and the buffers of data-parallel collectives.
+/// Bytes that a GPU reads and writes for each parameter where a stack copies between the tensors that the model
+/// computes with and the buffers of data-parallel collectives.
 struct CollectiveCopies {
   /// Parameters behind an all_gather (Software::copies_gathered).
   double gathered = 0;

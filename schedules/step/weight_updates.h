@@ -9,8 +9,8 @@
 
 namespace stepcast::schedules {
 
-/// The update of `trained` parameters that a rank holds, on its GPU, and what a stack copies of their gradients where it
-/// sums them once a step. `copies`: stages that hold the same ones.
+/// The update of `trained` parameters that a rank holds, on its GPU, and what a stack copies of their gradients where
+/// it sums them once a step. `copies`: stages that hold the same ones.
 Time update_time(const Scenario& scenario, const Gpu& gpu, const Held& trained, std::uint32_t copies);
 
 /// What follows a lane's gradients: their sums over the data ranks and over tied embeddings, compressed or not, the

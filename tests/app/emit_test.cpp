@@ -139,7 +139,8 @@ TEST_F(LaunchLines, AreReadAsTheScriptIsStarted) {
     return outcome.status == 0 ? outcome.out : outcome.err;
   };
   EXPECT_THAT(told(""), HasSubstr("--env KEY=VALUE"));
-  EXPECT_THAT(told(" --env KEY= --ignore multiple-of"), HasSubstr("argument 2 of the script is not known: give its arguments at the end"));
+  EXPECT_THAT(told(" --env KEY= --ignore multiple-of"),
+              HasSubstr("argument 2 of the script is not known: give its arguments at the end"));
   EXPECT_THAT(told(" --env KEY= -- 1 4"), HasSubstr("or --ignore --multiple-of where it changes nothing"));
   for (const char* const ignored : {" --ignore --multiple-of", " --ignore=--multiple-of", " --ignore multiple-of"}) {
     const std::string text = told(" --env KEY=x" + std::string(ignored) + " -- '' 4");

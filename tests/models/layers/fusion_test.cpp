@@ -51,12 +51,17 @@ TEST(CompositeOperators, MoveWhatEachOfTheirKernelsMoves) {
   EXPECT_EQ(composite.launches - fused.launches, norms * (7 + 14) + 16 * (4 + 4) + 16 * (1 + 2));
 }
 
-// torch.nn.functional.silu(gate) * up: the product keeps what SiLU wrote, beside the gate, the ups and, for the
-// multiply behind it, itself.
-TEST(GatedActivation, OfTwoKernelsKeepsWhatLiesBetweenThem) {
+Scenario fused_llama() {
   Scenario s = round_numbers(1);
   s.model = {"", Family::llama, 16, 2048, 16, 8, 8192, 51200, ""};
   s.training.attention = Attention::flash;
+  return s;
+}
+
+// torch.nn.functional.silu(gate) * up: the product keeps what SiLU wrote, beside the gate, the ups and, for the
+// multiply behind it, itself.
+TEST(GatedActivation, OfTwoKernelsKeepsWhatLiesBetweenThem) {
+  Scenario s = fused_llama();
   const Blocks fused = blocks(s);
   s.software.fused_bias_gelu = false;
   const Blocks apart = blocks(s);
@@ -66,9 +71,7 @@ TEST(GatedActivation, OfTwoKernelsKeepsWhatLiesBetweenThem) {
 
 // Beside that, eager PyTorch keeps the input of both of a layer's norms in fp32.
 TEST(CompositeOperators, KeepWhatEachOfTheirKernelsNeedsBack) {
-  Scenario s = round_numbers(1);
-  s.model = {"", Family::llama, 16, 2048, 16, 8, 8192, 51200, ""};
-  s.training.attention = Attention::flash;
+  Scenario s = fused_llama();
   const Blocks fused = blocks(s);
   s.software.composite_operators = true;
   const Blocks composite = blocks(s);
