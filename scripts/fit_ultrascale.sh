@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # fit_ultrascale.sh [PROGRAM]: fits the stack nanotron to 20 plans of the Ultra-Scale Playbook (scenarios/ultrascale) and its
 # network's bus bandwidths, five times with other plans, and writes what comes out, and how the other plans are then
-# forecast, to docs/ultrascale-fits.txt. Five to ten minutes of two cores. Run it when the model or the fit changed.
+# forecast, to docs/ultrascale-fits.txt. Some ten minutes of two cores. Run it when the model or the fit changed.
 set -euo pipefail
 cd "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.."
 program=${1:-build/release/stepcast}
