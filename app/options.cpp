@@ -23,8 +23,7 @@ void refuse_empty(const po::variables_map& values, const po::options_description
   for (const auto& [name, value] : values) {
     if (value.defaulted()) continue;
     const auto* const words = boost::any_cast<std::vector<std::string>>(&value.value());
-    if (name == "path" && !takes_empty && std::ranges::find(*words, "") != words->end())
-      throw InputError("stepcast", "found an empty word, expected a name or a file, or the word left out");
+    if (name == "path" && !takes_empty) refuse_empty_words(*words, "stepcast");
     const auto* const word = boost::any_cast<std::string>(&value.value());
     const bool takes_value = options.find(name, false).semantic()->max_tokens() > 0;
     if (takes_value && word != nullptr && word->empty())
@@ -42,6 +41,11 @@ void refuse(const po::variables_map& values, std::initializer_list<const char*> 
 }
 
 }  // namespace
+
+void refuse_empty_words(std::span<const std::string> words, const std::string& command) {
+  if (std::ranges::find(words, "") != words.end())
+    throw InputError(command, "found an empty word, expected a name or a file, or the word left out");
+}
 
 std::optional<po::variables_map> parse_options(const std::vector<std::string>& words, CommandLine line) {
   constexpr std::size_t kMostWords = 10'000;  // Boost takes time with their square

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,9 @@ struct CommandLine {
 /// for empty ones.
 std::optional<boost::program_options::variables_map> parse_options(const std::vector<std::string>& words,
                                                                    CommandLine line);
+
+/// Throws InputError of the command where one of its positional words is empty.
+void refuse_empty_words(std::span<const std::string> words, const std::string& command);
 
 /// What was given for an option that takes a word.
 std::string word(const boost::program_options::variables_map& values, const char* option);

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <fstream>
+#include <span>
 
 #include "app/candidates.h"
 #include "app/command.h"
@@ -109,9 +110,7 @@ std::size_t words_before_arguments(const std::vector<std::string>& words, const 
   const auto behind = static_cast<std::size_t>(words.end() - std::ranges::find(words, "--"));
   const std::size_t arguments = behind == 0 ? 0 : behind - 1;
   const std::size_t before = std::min(std::max(paths.size() - arguments, std::size_t{2}), paths.size());
-  if (std::any_of(paths.begin(), paths.begin() + static_cast<std::ptrdiff_t>(before),
-                  [](const std::string& path) { return path.empty(); }))
-    throw InputError("stepcast import", "found an empty word, expected a name or a file, or the word left out");
+  refuse_empty_words(std::span(paths).first(before), "stepcast import");
   return before;
 }
 

@@ -3,20 +3,9 @@
 #include <fmt/format.h>
 
 #include "app/sweep/cells.h"
+#include "sim/shell_quoted.h"
 
 namespace stepcast::app {
-namespace {
-
-/// A word of a command line, as a shell takes it.
-std::string shell_word(const std::string& word) {
-  if (word.find_first_of(" '\"[]{}*?$&|;<>()#~`\\") == std::string::npos) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
-}  // namespace
-
 void SweepSummary::add(const SweepColumns& columns, const SweepRow& row) {
   const std::string& fits = row.cells[columns.fits()];
   if (fits.empty()) {
@@ -49,7 +38,7 @@ std::string fastest_text(const SweepSummary& summary, const SweepColumns& column
   if (!summary.fastest) return {};
   std::string text = "fastest that fits:";
   for (std::size_t i = 0; i < columns.axes(); ++i)
-    text += " --set " + shell_word(columns.all()[i].title + "=" + summary.fastest->cells[i]);
+    text += " --set " + shell_quoted(columns.all()[i].title + "=" + summary.fastest->cells[i]);
   return text + fmt::format(", {:.4g} s", *number_in(summary.fastest->cells[*columns.of("step_time_s")]));
 }
 

@@ -395,8 +395,7 @@ bool drop_least_worth(RobustFit& fit, Problem& problem) {
 }
 
 /// The constants that move which no sample feels.
-std::vector<std::size_t> unfelt(const Problem& problem) {
-  const Eigen::MatrixXd slopes = problem.slopes(problem.values);
+std::vector<std::size_t> unfelt(const Problem& problem, const Eigen::MatrixXd& slopes) {
   std::vector<std::size_t> out;
   for (std::size_t k = 0; k < problem.moving.size(); ++k)
     if (slopes.col(static_cast<Eigen::Index>(k)).norm() <= kFelt) out.push_back(problem.moving[k]);
@@ -416,7 +415,7 @@ std::vector<double> held_out_errors(const Problem& problem, std::span<const std:
       if (order.at(groups[i]) % kFolds != fold) rest.samples.push_back(i);
     if (!rest.moving.empty() && rest.samples.size() > rest.moving.size()) {
       rest.values = minimized(rest, std::vector<std::vector<double>>{problem.values});
-      for (const std::size_t constant : unfelt(rest)) rest = without(rest, constant);
+      for (const std::size_t constant : unfelt(rest, rest.slopes(rest.values))) rest = without(rest, constant);
       while (const auto constant = least_worth(rest)) rest = without(rest, *constant);
     }
     for (std::size_t i = 0; i < samples; ++i)
@@ -470,14 +469,9 @@ RobustFit fit_robust(std::span<const double> measured, std::span<const std::size
       if (constants[i].whole) fit.constants[i].value = fit.constants[i].low = fit.constants[i].high = problem.values[i];
     const Eigen::MatrixXd slopes = problem.slopes(problem.values);
     const Eigen::VectorXd places = problem.places(problem.values);
-    std::vector<std::size_t> felt;
-    for (std::size_t k = 0; k < problem.moving.size(); ++k) {
-      if (slopes.col(static_cast<Eigen::Index>(k)).norm() > kFelt) {
-        felt.push_back(k);
-      } else {
-        drop(fit, problem, problem.moving[k], "no measurement depends on it");
-        again = true;
-      }
+    for (const std::size_t constant : unfelt(problem, slopes)) {
+      drop(fit, problem, constant, "no measurement depends on it");
+      again = true;
     }
     if (again) continue;  // a constant that nothing tells counts for no degree of freedom
     const double error_variance = variance(problem, problem.values, problem.moving.size());
@@ -511,7 +505,9 @@ RobustFit fit_robust(std::span<const double> measured, std::span<const std::size
                                              : "its interval covers most of its bounds");
       again = true;
     };
-    give_up_untold(with_known(problem, slopes, error_variance), felt, intervals);
+    std::vector<std::size_t> columns(problem.moving.size());
+    std::iota(columns.begin(), columns.end(), std::size_t{0});
+    give_up_untold(with_known(problem, slopes, error_variance), columns, intervals);
     if (again) continue;
     again = drop_told_by_one(fit, problem, slopes, groups, error_variance, intervals) || drop_least_worth(fit, problem);
   }

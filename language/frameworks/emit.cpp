@@ -8,6 +8,7 @@
 #include "language/core/stated.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
+#include "sim/shell_quoted.h"
 
 namespace stepcast::language {
 namespace {
@@ -175,14 +176,6 @@ std::vector<std::string> settings_left(const Framework& framework, const Node& t
   const auto says_software = [](const std::string& each) { return each.starts_with("software.base="); };
   if (std::ranges::none_of(left, says_software)) left.push_back("software.base=" + text_of(before, "software"));
   return left;
-}
-
-std::string shell_quoted(const std::string& word) {
-  const bool plain = word.find_first_of(" \t{}[]()*?$&|;<>\"'\\#~") == word.npos;
-  if (plain) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
 }
 
 Launch launch_of(const schedules::Scenario& s) {

@@ -5,6 +5,7 @@
 
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
+#include "sim/shell_quoted.h"
 
 namespace stepcast::language {
 namespace {
@@ -26,16 +27,6 @@ bool reads_arguments(std::string_view script) {
       return true;
   }
   return false;
-}
-
-std::string quoted_for_shell(std::string_view text) {
-  const bool plain = !text.empty() && std::ranges::all_of(text, [](unsigned char c) {
-    return std::isalnum(c) != 0 || std::string_view("_-+=.,:/@%").find(static_cast<char>(c)) != std::string_view::npos;
-  });
-  if (plain) return std::string(text);
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
 }
 
 }  // namespace
@@ -76,9 +67,9 @@ std::string command_text(const ShellStart& start, const std::string& file) {
   if (start.environment.empty() && start.arguments.empty()) return "";
   std::string out;
   for (const auto& [name, value] : start.environment)
-    out += name + "=" + (value.empty() ? "" : quoted_for_shell(value)) + " ";
-  out += "bash " + quoted_for_shell(file);
-  for (const std::string& argument : start.arguments) out += " " + quoted_for_shell(argument);
+    out += name + "=" + (value.empty() ? "" : shell_quoted(value)) + " ";
+  out += "bash " + shell_quoted(file);
+  for (const std::string& argument : start.arguments) out += " " + shell_quoted(argument);
   return out;
 }
 
