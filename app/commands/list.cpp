@@ -32,14 +32,17 @@ struct Named {
 
 /// What can be read; what cannot goes to `errors`, and is missing.
 std::vector<Named> read_all(const CatalogueKind& kind, language::Library& library, std::string& errors) {
-  const std::string library_files = language::shown_path(language::library_folder() / kind.name / "x");
-  const std::string folder = library_files.substr(0, library_files.size() - 1);
+  std::string folder;  // where the library's files of the kind are; "": there is no library, all files are the user's
+  if (const auto configs = language::found_library_folder()) {
+    folder = language::shown_path(*configs / kind.name / "x");
+    folder.pop_back();
+  }
   std::vector<Named> all;
   for (const std::string& name : kind.names(library)) {
     Named line{name, {}, {}};
     if (kind.schema != nullptr) {
       line.file = language::shown_path(*library.file(kind.name, name));
-      line.own = !line.file.starts_with(folder);
+      line.own = folder.empty() || !line.file.starts_with(folder);
     }
     try {
       line.facts = kind.facts(name, library);

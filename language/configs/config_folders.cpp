@@ -46,8 +46,10 @@ fs::path own_folder() {
   return home.is_absolute() ? home / ".config/stepcast/configs" : fs::path();
 }
 
-/// In the folder of the program or one that it is in: installed it lies in bin/ beside share/, built in the folder that
-/// has a link of that name to the source's configs, tests below it.
+}  // namespace
+
+/// Installed the program lies in bin/ beside share/, built in the folder that has a link of that name to the source's
+/// configs, tests below it.
 std::optional<fs::path> found_library_folder() {
   const fs::path program = this_program();
   for (fs::path folder = program.parent_path();; folder = folder.parent_path()) {
@@ -56,8 +58,6 @@ std::optional<fs::path> found_library_folder() {
     if (folder == folder.parent_path()) return {};
   }
 }
-
-}  // namespace
 
 std::vector<fs::path> config_folders() {
   std::vector<fs::path> folders = named_folders();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 namespace stepcast::language {
@@ -11,8 +12,10 @@ namespace stepcast::language {
 /// that is not there.
 std::vector<std::filesystem::path> config_folders();
 
-/// The library's own: share/stepcast/configs in the folder of the program, or in one that that is in. Throws
-/// std::runtime_error where there is none.
+/// The library's own: share/stepcast/configs in the folder of the program, or in one that that is in; none where
+/// there is no such folder.
+std::optional<std::filesystem::path> found_library_folder();
+/// The same; throws std::runtime_error where there is none.
 std::filesystem::path library_folder();
 
 /// The first of config_folders() that holds `file` ("residuals.csv"); where none does, the library's, without the file.

@@ -98,6 +98,20 @@ TEST_F(OwnFiles, AFolderThatIsNotThereIsSaid) {
             "STEPCAST_CONFIGS: found 'nowhere', expected a folder (or several with ':' between them); there is none\n");
 }
 
+/// A program that was copied away from its library has the folders that are named; all that lies there is the user's.
+TEST_F(OwnFiles, AreListedWhereThereIsNoLibrary) {
+  LEFT_TO_RELEASE();
+  const std::string program = (folder_ / "stepcast").string();
+  fs::copy_file(STEPCAST_PROGRAM, program);
+  const std::string named = "STEPCAST_CONFIGS='" STEPCAST_SOURCE_DIR "/configs'";
+  const Outcome nodes = run_other(program, "list nodes", folder_, named);
+  EXPECT_EQ(nodes.status, 0) << nodes.err;
+  EXPECT_NE(nodes.out.find("configs/nodes/dgx-h100.yaml"), std::string::npos) << nodes.out.substr(0, 400);
+  EXPECT_EQ(run("list nodes", "").out.find("configs/nodes/dgx-h100.yaml"), std::string::npos);
+  EXPECT_NE(run_other(program, "list nodes", folder_, "").err.find("STEPCAST_CONFIGS may name them"),
+            std::string::npos);
+}
+
 TEST_F(OwnFiles, ABrokenOneIsNamedAndTheOthersAreListed) {
   write("configs/gpus/broken.yaml", "sms: many\n");
   const Outcome outcome = run("list gpus", "configs");
