@@ -90,6 +90,68 @@ struct ForwardTile {
   float s[kQueries * kScoreRow], o[kQueries * kRow];
 };
 
+/// A warp's 16 queries with all keys of the tile.
+template <class T, int Head>
+__device__ __forceinline__ void score_keys(ForwardTile<T, Head>& tile, int warp) {
+  using Tile = ForwardTile<T, Head>;
+  float* const own = tile.s + 16 * warp * Tile::kScoreRow;
+  for (int c = 0; c < Tile::kKeys; c += 16) {
+    Sums scores;
+    wmma::fill_fragment(scores, 0.0f);
+    add_products<T, Head>(scores, tile.q + 16 * warp * Tile::kRow, tile.k + c * Tile::kRow);
+    wmma::store_matrix_sync(own + c, scores, Tile::kScoreRow, wmma::mem_row_major);
+  }
+}
+
+/// Half a row of scores, the other half of which the neighbouring thread has, becomes weights of its keys. `most`: the
+/// highest score so far; `sum`: of the weights so far, which shrink with what is summed up of the values where a score
+/// is higher.
+template <class T, int Head>
+__device__ __forceinline__ void weigh_keys(ForwardTile<T, Head>& tile, const AttentionCall& a, int row, int query,
+                                           int key, float& most, float& sum) {
+  using Tile = ForwardTile<T, Head>;
+  const int half = static_cast<int>(threadIdx.x) % 2;
+  const float scale = rsqrtf(static_cast<float>(Head));
+  constexpr int kHalf = Tile::kKeys / 2;
+  const int start = half * kHalf;
+  float* const score = tile.s + row * Tile::kScoreRow + start;
+  float high = most;
+  for (int c = 0; c < kHalf; ++c) {
+    const int at = key + start + c;
+    const bool seen = at < a.keys && (!a.causal || at <= query);
+    score[c] = seen ? score[c] * scale : -INFINITY;
+    high = fmaxf(high, score[c]);
+  }
+  high = fmaxf(high, __shfl_xor_sync(0xffffffffu, high, 1));
+  const float base = high == -INFINITY ? 0.0f : high;  // no key seen yet
+  const float shrink = __expf(most - base);            // of what was summed so far; 0 at first
+  most = high;
+  float part = 0.0f;
+  T* const p = tile.p + row * Tile::kScoreRow + start;
+  for (int c = 0; c < kHalf; ++c) {
+    const float weight = __expf(score[c] - base);
+    part += weight;
+    p[c] = from_float<T>(weight);
+  }
+  part += __shfl_xor_sync(0xffffffffu, part, 1);
+  sum = sum * shrink + part;
+  float* const out = tile.o + row * Tile::kRow + half * (Head / 2);
+  for (int d = 0; d < Head / 2; ++d) out[d] *= shrink;
+}
+
+/// The values of the tile's keys by a warp's weights, to what its 16 queries have so far.
+template <class T, int Head>
+__device__ __forceinline__ void add_values(ForwardTile<T, Head>& tile, int warp) {
+  using Tile = ForwardTile<T, Head>;
+  float* const own = tile.o + 16 * warp * Tile::kRow;
+  for (int d = 0; d < Head; d += 16) {
+    Sums out_part;
+    wmma::load_matrix_sync(out_part, own + d, Tile::kRow, wmma::mem_row_major);
+    add_weighted<T, Head, Tile::kKeys>(out_part, tile.p + 16 * warp * Tile::kScoreRow, tile.v + d);
+    wmma::store_matrix_sync(own + d, out_part, Tile::kRow, wmma::mem_row_major);
+  }
+}
+
 /// One block: 64 queries of one head. Each warp keeps 16 of them; two threads share a row of scores.
 template <class T, int Head>
 __global__ void __launch_bounds__(kThreads)
@@ -106,11 +168,7 @@ __global__ void __launch_bounds__(kThreads)
     const int first = static_cast<int>(gridDim.x - 1 - blockIdx.x) * Tile::kQueries;
     const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
     const int row = 16 * warp + lane / 2, query = first + row;
-    const T* const my_q = tile.q + 16 * warp * Tile::kRow;
-    float* const my_s = tile.s + 16 * warp * Tile::kScoreRow;
     float* const my_o = tile.o + 16 * warp * Tile::kRow;
-    T* const my_p = tile.p + 16 * warp * Tile::kScoreRow;
-    const float scale = rsqrtf(static_cast<float>(Head));
 
     load_tile<T, Tile::kQueries, Head>(q, a.q.row, first, a.queries, tile.q);
     for (int i = lane; i < 16 * Tile::kRow; i += 32) my_o[i] = 0.0f;
@@ -121,47 +179,13 @@ __global__ void __launch_bounds__(kThreads)
       load_tile<T, Tile::kKeys, Head>(k, a.k.row, key, a.keys, tile.k);
       load_tile<T, Tile::kKeys, Head>(v, a.v.row, key, a.keys, tile.v);
       __syncthreads();
-      for (int c = 0; c < Tile::kKeys; c += 16) {
-        Sums scores;
-        wmma::fill_fragment(scores, 0.0f);
-        add_products<T, Head>(scores, my_q, tile.k + c * Tile::kRow);
-        wmma::store_matrix_sync(my_s + c, scores, Tile::kScoreRow, wmma::mem_row_major);
-      }
+      score_keys<T, Head>(tile, warp);
       __syncwarp();
 
-      constexpr int kHalf = Tile::kKeys / 2;
-      const int start = lane % 2 * kHalf;
-      float* const score = tile.s + row * Tile::kScoreRow + start;
-      float high = most;
-      for (int c = 0; c < kHalf; ++c) {
-        const int at = key + start + c;
-        const bool seen = at < a.keys && (!a.causal || at <= query);
-        score[c] = seen ? score[c] * scale : -INFINITY;
-        high = fmaxf(high, score[c]);
-      }
-      high = fmaxf(high, __shfl_xor_sync(0xffffffffu, high, 1));
-      const float base = high == -INFINITY ? 0.0f : high;  // no key seen yet
-      const float shrink = __expf(most - base);            // of what was summed so far; 0 at first
-      most = high;
-      float part = 0.0f;
-      T* const p = tile.p + row * Tile::kScoreRow + start;
-      for (int c = 0; c < kHalf; ++c) {
-        const float weight = __expf(score[c] - base);
-        part += weight;
-        p[c] = from_float<T>(weight);
-      }
-      part += __shfl_xor_sync(0xffffffffu, part, 1);
-      sum = sum * shrink + part;
-      float* const out = tile.o + row * Tile::kRow + lane % 2 * (Head / 2);
-      for (int d = 0; d < Head / 2; ++d) out[d] *= shrink;
+      weigh_keys<T, Head>(tile, a, row, query, key, most, sum);
       __syncwarp();
 
-      for (int d = 0; d < Head; d += 16) {
-        Sums out_part;
-        wmma::load_matrix_sync(out_part, my_o + d, Tile::kRow, wmma::mem_row_major);
-        add_weighted<T, Head, Tile::kKeys>(out_part, my_p, tile.v + d);
-        wmma::store_matrix_sync(my_o + d, out_part, Tile::kRow, wmma::mem_row_major);
-      }
+      add_values<T, Head>(tile, warp);
       __syncwarp();
     }
 
@@ -210,6 +234,77 @@ struct BackwardTile {
   float log_sum[kQueries], delta[kQueries];
 };
 
+/// Scores and the gradient of their weights: warp w makes keys 16 w .. 16 w + 15.
+template <class T, int Head>
+__device__ __forceinline__ void score_queries(BackwardTile<T, Head>& tile, int warp) {
+  using Tile = BackwardTile<T, Head>;
+  for (int r = 0; r < Tile::kQueries; r += 16) {
+    Sums scores, weights;
+    wmma::fill_fragment(scores, 0.0f);
+    wmma::fill_fragment(weights, 0.0f);
+    add_products<T, Head>(scores, tile.q + r * Tile::kRow, tile.k + 16 * warp * Tile::kRow);
+    add_products<T, Head>(weights, tile.d_o + r * Tile::kRow, tile.v + 16 * warp * Tile::kRow);
+    wmma::store_matrix_sync(tile.s + r * Tile::kScoreRow + 16 * warp, scores, Tile::kScoreRow, wmma::mem_row_major);
+    wmma::store_matrix_sync(tile.dp + r * Tile::kScoreRow + 16 * warp, weights, Tile::kScoreRow, wmma::mem_row_major);
+  }
+}
+
+/// Scores become weights, and the weights' gradient that of the scores. `key`, `query`: the tile's first ones.
+template <class T, int Head>
+__device__ __forceinline__ void weigh_queries(BackwardTile<T, Head>& tile, const AttentionCall& a, int key, int query) {
+  using Tile = BackwardTile<T, Head>;
+  const float scale = rsqrtf(static_cast<float>(Head));
+  for (int i = static_cast<int>(threadIdx.x); i < Tile::kQueries * Tile::kKeys; i += kThreads) {
+    const int r = i / Tile::kKeys, c = i % Tile::kKeys, at = r * Tile::kScoreRow + c;
+    const bool seen = query + r < a.queries && key + c < a.keys && (!a.causal || key + c <= query + r);
+    const float weight = seen ? __expf(tile.s[at] * scale - tile.log_sum[r]) : 0.0f;
+    tile.p[at] = from_float<T>(weight);
+    tile.ds[at] = from_float<T>(seen ? weight * (tile.dp[at] - tile.delta[r]) * scale : 0.0f);
+  }
+}
+
+/// dV += P^T dO and dK += dS^T Q: warp w keeps keys 16 w .. 16 w + 15.
+template <class T, int Head>
+__device__ __forceinline__ void add_key_value_gradients(const BackwardTile<T, Head>& tile, int warp,
+                                                        Sums (&key_sums)[Head / 16], Sums (&value_sums)[Head / 16]) {
+  using Tile = BackwardTile<T, Head>;
+  for (int r = 0; r < Tile::kQueries; r += 16) {
+    LeftColumns<T> weights, scores;
+    wmma::load_matrix_sync(weights, tile.p + r * Tile::kScoreRow + 16 * warp, Tile::kScoreRow);
+    wmma::load_matrix_sync(scores, tile.ds + r * Tile::kScoreRow + 16 * warp, Tile::kScoreRow);
+#pragma unroll
+    for (int d = 0; d < Head / 16; ++d) {
+      RightRows<T> right;
+      wmma::load_matrix_sync(right, tile.d_o + r * Tile::kRow + 16 * d, Tile::kRow);
+      wmma::mma_sync(value_sums[d], weights, right, value_sums[d]);
+      wmma::load_matrix_sync(right, tile.q + r * Tile::kRow + 16 * d, Tile::kRow);
+      wmma::mma_sync(key_sums[d], scores, right, key_sums[d]);
+    }
+  }
+}
+
+/// dQ += dS K: warp w makes columns 16 w, 16 (w + 4) ... of it, and all threads of the block add it to `dq`.
+/// `query`: the tile's first one. Scores were used up before the last barrier.
+template <class T, int Head>
+__device__ __forceinline__ void add_query_gradients(BackwardTile<T, Head>& tile, const AttentionCall& a, int warp,
+                                                    int query, float* dq) {
+  using Tile = BackwardTile<T, Head>;
+  for (int r = 0; r < Tile::kQueries; r += 16) {
+    for (int d = 16 * warp; d < Head; d += 16 * kWarps) {
+      Sums sums;
+      wmma::fill_fragment(sums, 0.0f);
+      add_weighted<T, Head, Tile::kKeys>(sums, tile.ds + r * Tile::kScoreRow, tile.k + d);
+      wmma::store_matrix_sync(tile.dq + r * Tile::kRow + d, sums, Tile::kRow, wmma::mem_row_major);
+    }
+  }
+  __syncthreads();
+  for (int i = static_cast<int>(threadIdx.x); i < Tile::kQueries * Head; i += kThreads) {
+    const int r = i / Head, d = i % Head;
+    if (query + r < a.queries)
+      atomicAdd(dq + static_cast<std::int64_t>(query + r) * Head + d, tile.dq[r * Tile::kRow + d]);
+  }
+}
+
 /// One block: 64 keys of one head, over all queries that see them. Each warp keeps the gradients of 16 keys and values
 /// in registers; gradients of queries are added to `dq` (fp32, sequences x heads x queries x head size).
 template <class T, int Head>
@@ -231,7 +326,6 @@ __global__ void __launch_bounds__(kThreads)
     dq += static_cast<std::int64_t>(blockIdx.y) * a.queries * Head;
     const int first = static_cast<int>(blockIdx.x) * Tile::kKeys;
     const int warp = static_cast<int>(threadIdx.x) / 32;
-    const float scale = rsqrtf(static_cast<float>(Head));
 
     load_tile<T, Tile::kKeys, Head>(k, a.k.row, first, a.keys, tile.k);
     load_tile<T, Tile::kKeys, Head>(v, a.v.row, first, a.keys, tile.v);
@@ -251,54 +345,12 @@ __global__ void __launch_bounds__(kThreads)
         tile.delta[r] = query + r < a.queries ? delta[query + r] : 0.0f;
       }
       __syncthreads();
-      // Scores and the gradient of their weights: warp w makes keys 16 w .. 16 w + 15.
-      for (int r = 0; r < Tile::kQueries; r += 16) {
-        Sums scores, weights;
-        wmma::fill_fragment(scores, 0.0f);
-        wmma::fill_fragment(weights, 0.0f);
-        add_products<T, Head>(scores, tile.q + r * Tile::kRow, tile.k + 16 * warp * Tile::kRow);
-        add_products<T, Head>(weights, tile.d_o + r * Tile::kRow, tile.v + 16 * warp * Tile::kRow);
-        wmma::store_matrix_sync(tile.s + r * Tile::kScoreRow + 16 * warp, scores, Tile::kScoreRow, wmma::mem_row_major);
-        wmma::store_matrix_sync(tile.dp + r * Tile::kScoreRow + 16 * warp, weights, Tile::kScoreRow,
-                                wmma::mem_row_major);
-      }
+      score_queries<T, Head>(tile, warp);
       __syncthreads();
-      for (int i = static_cast<int>(threadIdx.x); i < Tile::kQueries * Tile::kKeys; i += kThreads) {
-        const int r = i / Tile::kKeys, c = i % Tile::kKeys, at = r * Tile::kScoreRow + c;
-        const bool seen = query + r < a.queries && first + c < a.keys && (!a.causal || first + c <= query + r);
-        const float weight = seen ? __expf(tile.s[at] * scale - tile.log_sum[r]) : 0.0f;
-        tile.p[at] = from_float<T>(weight);
-        tile.ds[at] = from_float<T>(seen ? weight * (tile.dp[at] - tile.delta[r]) * scale : 0.0f);
-      }
+      weigh_queries<T, Head>(tile, a, first, query);
       __syncthreads();
-      // dV += P^T dO and dK += dS^T Q: warp w keeps keys 16 w .. 16 w + 15.
-      for (int r = 0; r < Tile::kQueries; r += 16) {
-        LeftColumns<T> weights, scores;
-        wmma::load_matrix_sync(weights, tile.p + r * Tile::kScoreRow + 16 * warp, Tile::kScoreRow);
-        wmma::load_matrix_sync(scores, tile.ds + r * Tile::kScoreRow + 16 * warp, Tile::kScoreRow);
-#pragma unroll
-        for (int d = 0; d < Head / 16; ++d) {
-          RightRows<T> right;
-          wmma::load_matrix_sync(right, tile.d_o + r * Tile::kRow + 16 * d, Tile::kRow);
-          wmma::mma_sync(value_sums[d], weights, right, value_sums[d]);
-          wmma::load_matrix_sync(right, tile.q + r * Tile::kRow + 16 * d, Tile::kRow);
-          wmma::mma_sync(key_sums[d], scores, right, key_sums[d]);
-        }
-      }
-      // dQ += dS K: warp w makes columns 16 w, 16 (w + 4) ... of it. Scores were used up before the last barrier.
-      for (int r = 0; r < Tile::kQueries; r += 16) {
-        for (int d = 16 * warp; d < Head; d += 16 * kWarps) {
-          Sums sums;
-          wmma::fill_fragment(sums, 0.0f);
-          add_weighted<T, Head, Tile::kKeys>(sums, tile.ds + r * Tile::kScoreRow, tile.k + d);
-          wmma::store_matrix_sync(tile.dq + r * Tile::kRow + d, sums, Tile::kRow, wmma::mem_row_major);
-        }
-      }
-      __syncthreads();
-      for (int i = static_cast<int>(threadIdx.x); i < Tile::kQueries * Head; i += kThreads) {
-        const int r = i / Head, d = i % Head;
-        if (query + r < a.queries) atomicAdd(dq + static_cast<std::int64_t>(query + r) * Head + d, tile.dq[r * Tile::kRow + d]);
-      }
+      add_key_value_gradients<T, Head>(tile, warp, key_sums, value_sums);
+      add_query_gradients<T, Head>(tile, a, warp, query, dq);
     }
 
     // Out through shared memory: fragments do not say which element is whose.
