@@ -41,7 +41,9 @@ struct ScenarioDraft {
 };
 using D = ScenarioDraft;
 
-Names recompute_names() { return names_of<schedules::Recompute::full>({"none", "selective", "full"}); }
+Names recompute_names() {
+  return names_of<schedules::Recompute::by_operator>({"none", "selective", "full", "by-operator"});
+}
 Names module_names() {
   Names names;
   for (const schedules::RecomputedModule& module : schedules::kRecomputedModules) names.push_back(module.name);
@@ -293,7 +295,8 @@ const Table<ScenarioDraft>& scenario_table() {
              d.s.data_parallel.gradient_precision = static_cast<schedules::Precision>(v.choice);
            }},
           {{"recompute", choice(recompute_names), "none",
-            "selective: attention core; full: each layer's input is kept"},
+            "selective: attention core; full: each layer's input is kept; by-operator: that, fused attention's result, "
+            "every second multiply's and what was scattered or exchanged (torchtitan)"},
            [](D& d, const Value& v) { d.s.recompute = static_cast<schedules::Recompute>(v.choice); }},
           {{"recompute.modules", list_type("[core_attn, mlp]", module_names), "core_attn",
             "selective, these alone: core_attn; mla_up_proj, latent attention's ups; mlp, feed-forward blocks without "

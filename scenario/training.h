@@ -12,7 +12,9 @@
 
 namespace stepcast::schedules {
 
-enum class Recompute : std::uint8_t { none, selective, full };
+/// What backward makes again: nothing, the attention core or named modules, whole layers, or all but the results that
+/// checkpointing by operator keeps (models/layers/recompute_by_operator.h).
+enum class Recompute : std::uint8_t { none, selective, full, by_operator };
 
 /// How many tokens an expert gets.
 struct ExpertLoad {

@@ -77,13 +77,14 @@ Values schedules_of_stacks(const Scenario& s) {
   return values;
 }
 
-/// What the scenario says of some layers, groups of them, or modules: no value of `recompute` alone says that.
+/// What the scenario says of some layers, groups of them, modules or operators, which no other plan has.
 constexpr std::int64_t kGivenRecompute = 3;
 
 std::int64_t recompute_of(const Scenario& s) {
   const schedules::RecomputedModules modules = s.recomputed_modules.value_or(schedules::RecomputedModules{});
   const bool of_modules = modules.latent_ups || modules.feed_forward || modules.experts_activation;
-  return s.recompute_layers || s.recompute_group > 1 || of_modules ? kGivenRecompute
+  const bool given = s.recompute_layers || s.recompute_group > 1 || of_modules;
+  return given || s.recompute == schedules::Recompute::by_operator ? kGivenRecompute
                                                                    : static_cast<std::int64_t>(s.recompute);
 }
 
@@ -198,7 +199,8 @@ std::vector<SearchAxis> shared_axes() {
       {"training.micro_batch", "powers of two that divide the global batch, and the scenario's",
        [](const Scenario& s) { return s.training.micro_batch; },
        [](Scenario& s, std::int64_t value) { s.training.micro_batch = value; }, micro_batch_sizes},
-      {"recompute", "none, selective, full, and `given` where the scenario recomputes some layers or modules",
+      {"recompute",
+       "none, selective, full, and `given` where the scenario recomputes some layers, modules or by operator",
        recompute_of, set_recompute, [](const Scenario& s) { return all(recompute_of(s) == kGivenRecompute ? 4 : 3); },
        [] {
          return std::vector<std::string_view>{"none", "selective", "full", "given"};

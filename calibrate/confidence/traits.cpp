@@ -80,6 +80,7 @@ Traits traits(const Scenario& s) {
   kind(s.recompute == Recompute::selective && !others, "selective recomputation");
   kind(others, "recomputation of named modules");
   kind(s.recompute == Recompute::full, "full recomputation");
+  kind(s.recompute == Recompute::by_operator, "recomputation by operator");
   const std::int64_t window = s.model.variations.window;
   kind(window > 0 && window < s.training.sequence, "windows of attention");
   kind(s.training.frozen_layers > 0, "frozen layers");

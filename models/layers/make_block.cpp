@@ -1,22 +1,20 @@
 #include "models/layers/make_block.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
+#include "models/layers/early_stop.h"
+#include "models/layers/recompute_by_operator.h"
 #include "models/layers/stack_sizes.h"
 #include "sim/whole_bytes.h"
 
 namespace stepcast::schedules {
 namespace {
 
-/// What full recomputation repeats of a forward pass. Where it stops early, all up to the last multiply: its output is
-/// an input of nothing in the layer's backward pass, unless dropout behind it has a mask.
+/// What full recomputation repeats of a forward pass.
 Kernels repeated_whole(const Scenario& s, const Kernels& forward) {
-  if (!s.software.recompute_stops_early || has_dropout(s) || has_biases(s)) return forward;
-  const auto last = std::find_if(forward.rbegin(), forward.rend(),
-                                 [](const Kernel& kernel) { return std::holds_alternative<Gemm>(kernel); });
-  if (last == forward.rend()) return forward;
-  return {forward.begin(), std::prev(last.base())};
+  return {forward.begin(), forward.begin() + static_cast<std::ptrdiff_t>(end_of_repetition(s, forward))};
 }
 
 /// What a block keeps of its list as it is.
@@ -73,6 +71,13 @@ Block layer_block(const Scenario& s, std::string_view name, OperatorList list, d
                            TensorCollective{OperatorKind::checkpoint_gather, collectives::Operation::all_gather,
                                             whole_bytes(input_bytes(list))});
   if (s.recompute == Recompute::selective) layer.recompute = repeated_kernels(list, repeated);
+  if (s.recompute == Recompute::by_operator) {
+    RecomputedByOperator by_operator = recompute_by_operator(s, list);
+    layer.saved = by_operator.kept;
+    // While the layer goes backward all is there that it would have kept, of which it has kept what backward reads.
+    layer.working = std::max(0.0, saved_bytes(list) - (by_operator.kept - by_operator.unread)) + gradient_bytes(list);
+    layer.recompute = std::move(by_operator.repeated);
+  }
   layer.backward = backward_pass(list);
   take(layer, std::move(list));
   return layer;

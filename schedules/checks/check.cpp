@@ -39,6 +39,8 @@ bool has_linear(const NetworkLayer& layer) {
 void check_network(const Scenario& s, std::int64_t micro_batches, std::vector<Problem>& out) {
   if (s.recompute == Recompute::selective)
     out.push_back({"recompute", "selective repeats the attention core, which this family has not; use none or full"});
+  if (s.recompute == Recompute::by_operator)
+    out.push_back({"recompute", "by-operator counts multiplies of a transformer's layers; use none or full"});
   if (s.parallelism.sequence) out.push_back({"parallelism.sequence", "this family has no sequence to share"});
   const std::int64_t t = s.parallelism.tensor;
   if (t == 1) return;

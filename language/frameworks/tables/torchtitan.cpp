@@ -102,11 +102,11 @@ const std::vector<FlagRow>& torchtitan_rows() {
       {.name = "activation_checkpoint.mode",
        .key = "recompute",
        .usual = "selective",
-       .spellings = {{"none", "none"}, {"full", "full"}, {"selective", "selective"}}},
+       .spellings = {{"none", "none"}, {"full", "full"}, {"by-operator", "selective"}}},
       {.name = "activation_checkpoint.selective_ac_option",
        .key = "@selective",
-       .spellings = {{"op", "op"}},
-       .remark = "recompute.full_layers of half the layers comes nearest (docs/stacks.md)"},
+       .usual = "2",
+       .remark = "recompute: op is by-operator, a number n full_layers, which has every n-th layer"},
       {.name = "compile.enable",
        .key = "@compiled",
        .usual = "false",
@@ -139,8 +139,7 @@ std::vector<RefusedName> torchtitan_refused() {
       {"parallelism.order", "it has tensor, context, data, pipeline"},
       {"pipeline.micro_batch_group", "PyTorch's schedules choose it themselves"},
       {"recompute.every", "it checkpoints each layer by itself"},
-      {"recompute.full_layers",
-       "it checkpoints all layers; of half the layers of a chunk its selective mode is nearest"},
+      {"recompute.full_layers", "it checkpoints every n-th layer; expected a part of a chunk's layers without a rest"},
       {"recompute.modules", "it has no choice of modules"},
   };
 }
@@ -170,13 +169,12 @@ std::optional<std::int64_t> chunks_of_schedule(const std::string& schedule) {
   return std::nullopt;
 }
 
-/// Half the layers of a chunk: repeated in full they come nearest to checkpointing by operator (docs/stacks.md).
-std::string half_a_chunk(const Words& words, std::int64_t layers) {
+/// Layers of each chunk, of the largest where they differ.
+std::int64_t layers_of_chunk(const Words& words, std::int64_t layers) {
   const std::string schedule = text_of(words, "pipeline.schedule"), stages = text_of(words, "pipeline.virtual_stages");
   const std::int64_t chunks = whole_of(words, "parallelism.pipeline") *
                               chunks_of_schedule(schedule).value_or(stages.empty() ? 2 : std::stoll(stages));
-  const std::int64_t each = (layers + chunks - 1) / chunks;
-  return std::to_string((each + 1) / 2);
+  return (layers + chunks - 1) / chunks;
 }
 
 /// Layers of each chunk by generate_llm_fqn_per_model_part(): what embedding and head count as is shared out too, and
@@ -320,14 +318,18 @@ void spell_batch(Words& words, std::int64_t data) {
 }
 
 void spell_recompute(Words& words, std::int64_t layers) {
-  if (text_of(words, "recompute") == "selective")
+  const std::string recompute = text_of(words, "recompute"), repeated = text_of(words, "recompute.full_layers");
+  if (recompute == "selective")
     throw InputError("recompute",
                      "found selective, the attention core, which torchtitan's selective mode is not; "
-                     "expected none or full");
-  if (text_of(words, "recompute.full_layers") != half_a_chunk(words, layers)) return;
+                     "expected none, full or by-operator");
+  if (recompute == "by-operator") return say(words, "@selective", "op");
+  if (repeated.empty()) return;
+  const std::int64_t each = layers_of_chunk(words, layers), of_each = std::stoll(repeated);
+  if (of_each >= each || each % of_each != 0) return;
   take(words, "recompute.full_layers");
-  say(words, "recompute", "selective");
-  say(words, "@selective", "op");
+  say(words, "recompute", "by-operator");  // its name of the mode, which the other word makes one by layer
+  say(words, "@selective", std::to_string(each / of_each));
 }
 
 void spell_torchtitan(Words& words, const Framework&) {
@@ -463,6 +465,19 @@ void read_batch(Words& words) {
       is_pipelined(words) ? "@microbatch" : "@local_batch");
 }
 
+void read_recompute(Words& words) {
+  const std::string recompute = take(words, "recompute"), option = text_of(words, "@selective");
+  if (recompute != "by-operator" || option == "op")
+    return say(words, "recompute", recompute, "activation_checkpoint.mode");
+  if (option.empty() || option.size() > 4 || option.find_first_not_of("0123456789") != option.npos)
+    refuse(words, "@selective", "op, or a number n: every n-th layer");
+  const auto flavor = std::ranges::find(flavors(), text_of(words, "model"), &Flavor::config);
+  const std::int64_t each = layers_of_chunk(words, flavor->layers), every = std::max(1, std::stoi(option));
+  if (every == 1) return say(words, "recompute", "full", "@selective");
+  if (each < every) return say(words, "recompute", "none", "no chunk has so many layers");
+  say(words, "recompute.full_layers", std::to_string(each / every), "@selective");
+}
+
 void read_torchtitan(Words& words, const Framework&) {
   read_flavor(words);
   read_sharding(words);
@@ -489,15 +504,11 @@ void read_torchtitan(Words& words, const Framework&) {
       : text_of(words, "@compiled") == "true" ? "torchtitan-compiled"
                                               : "torchtitan",
       low ? "@converters" : "@compiled");
-  const std::string recompute = text_of(words, "recompute");
   if (text_of(words, "@offload") == "true") {
     say(words, "offload.optimizer", "host", "@offload");
     say(words, "offload.parameters", "host", "@offload");
   }
-  if (take(words, "recompute") != "selective") return say(words, "recompute", recompute, "activation_checkpoint.mode");
-  const auto flavor = std::ranges::find(flavors(), text_of(words, "model"), &Flavor::config);
-  say(words, "recompute.full_layers", half_a_chunk(words, flavor->layers),
-      "assumed: half the layers come nearest to checkpointing by operator (docs/stacks.md)");
+  read_recompute(words);
 }
 
 std::vector<std::string> launch_torchtitan(const Words&, const Launch& launch) {

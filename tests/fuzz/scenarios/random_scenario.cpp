@@ -188,7 +188,7 @@ Mapping data_parallel(Choices& choose, const Plan& plan) {
 }
 
 std::string recompute(Choices& choose, const Plan& plan) {
-  switch (choose.below(plan.careless || plan.plain() ? 6 : plan.network() ? 4 : 5)) {
+  switch (choose.below(plan.careless || plan.plain() ? 7 : plan.network() ? 4 : 6)) {
     case 0:
       return "none";
     case 1:
@@ -199,6 +199,8 @@ std::string recompute(Choices& choose, const Plan& plan) {
       return fmt::format("{{full_layers: {}}}", 1 + choose.below(plan.layers));
     case 4:
       return "selective";
+    case 5:
+      return "by-operator";
     default:
       return "{modules: " + choose.of({"[core_attn]", "[mlp]", "[core_attn, mla_up_proj]", "[moe_act, mlp]"}) + "}";
   }

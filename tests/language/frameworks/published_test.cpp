@@ -289,9 +289,20 @@ filter_fqns = ["output"]
 TEST(Published, Llama3InTorchtitan) {
   const std::vector<std::string> on_64{"cluster.node=dgx-a100-80gb", "cluster.gpus=64"};
   const auto s = imported("torchtitan", kTitan8b, on_64);
-  EXPECT_EQ(said_of(s, kPlan), "1 1 64 1 64 bf16 3 ");
-  EXPECT_EQ(said_of(s, {"recompute.full_layers", "software", "training.sequence"}), "16 torchtitan 8192");
+  EXPECT_EQ(said_of(s, kPlan), "1 1 64 1 64 bf16 3 by-operator");
+  EXPECT_EQ(said_of(s, {"recompute", "software", "training.sequence"}), "by-operator torchtitan 8192");
   EXPECT_EQ(s.model.name, "llama3-8b");
+  const auto option = [&](const char* text) {
+    std::string titan = kTitan8b;
+    const std::string op = "selective_ac_option = \"op\"\n";
+    titan.replace(titan.find(op), op.size(), text);
+    return said_of(imported("torchtitan", titan, on_64), {"recompute", "recompute.full_layers"});
+  };
+  EXPECT_EQ(option("selective_ac_option = \"1\"\n"), "full ");
+  EXPECT_EQ(option("selective_ac_option = \"4\"\n"), "8");
+  EXPECT_EQ(option("selective_ac_option = \"33\"\n"), "none ");
+  EXPECT_EQ(option(""), "16");  // every second layer is the default
+  EXPECT_THROW(option("selective_ac_option = \"each\"\n"), InputError);
 
   // llama3_405b.toml beside it: a preset for 128 H100.
   const auto large = imported("torchtitan", R"(

@@ -191,7 +191,7 @@ std::string torchtitan_plan(PlanDice& dice) {
                                                                       : dice.of({0, 2, 3}));
   if (size.data == 4 && size.context == 1 && dice.chance(40)) yaml += ", shard_group: 2";
   yaml += "}\n";
-  yaml += dice.of({"recompute: none\n", "recompute: full\n"});
+  yaml += dice.of({"recompute: none\n", "recompute: full\n", "recompute: by-operator\n"});
   return yaml;
 }
 

@@ -1,0 +1,130 @@
+#include "models/layers/recompute_by_operator.h"
+
+#include <cstdint>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "models/layers/as_double.h"
+#include "models/layers/early_stop.h"
+#include "models/layers/stack_sizes.h"
+
+namespace stepcast::schedules {
+namespace {
+
+using Kind = OperatorKind;
+
+/// Relative widths of the weights that one multiply has side by side.
+std::vector<std::int64_t> weights_of(const Scenario& s, Kind kind) {
+  const StackSizes z = stack_sizes(s, s.training.sequence, true);
+  const std::int64_t keys = z.keys_values * z.key_width / (z.key_width + z.value_width);
+  switch (kind) {
+    case Kind::query_key_value:
+      return {z.queries, keys, z.keys_values - keys};
+    case Kind::cross_keys_values:
+      return {1, 1};
+    case Kind::feed_forward_in:
+      return is_gated(layer_style(s.model).activation) ? std::vector<std::int64_t>{1, 1} : std::vector<std::int64_t>{1};
+    default:
+      return {1};
+  }
+}
+
+bool is_of_experts(Kind kind) { return kind == Kind::experts_in || kind == Kind::experts_out; }
+
+class ByOperator {
+ public:
+  ByOperator(const Scenario& s, const OperatorList& list)
+      : s_(s),
+        list_(list),
+        compiled_(s.software.elementwise_by == KernelMaker::inductor),
+        end_(end_of_repetition(s, list.forward)) {}
+
+  RecomputedByOperator run() && {
+    out_.kept = input_bytes(list_);
+    for (std::size_t i = 0; i < list_.operators.size(); ++i) {
+      const std::size_t first = list_.operators[i].forward;
+      const std::size_t end = i + 1 < list_.operators.size() ? list_.operators[i + 1].forward : list_.forward.size();
+      if (list_.operators[i].kind == Kind::fused_attention)
+        keep_attention(first, end);
+      else
+        for (std::size_t place = first; place < end; ++place) visit(place);
+    }
+    if (compiled_) out_.kept -= std::exchange(out_.unread, 0);
+    return std::move(out_);
+  }
+
+ private:
+  /// One operator of PyTorch, whose traffic among context ranks is inside it: its result, and a float for each row of
+  /// scores.
+  void keep_attention(std::size_t first, std::size_t end) {
+    for (std::size_t place = first; place < end; ++place)
+      if (const auto* attention = std::get_if<FusedAttention>(&list_.forward[place])) {
+        const double element = d(element_bytes(beside_low_precision(s_.training.precision)));
+        out_.kept += attention->query_rows * (d(attention->value_width) * element + kFp32);
+        return;
+      }
+  }
+
+  void visit(std::size_t place) {
+    const Kernel& kernel = list_.forward[place];
+    if (const auto* gemm = std::get_if<Gemm>(&kernel); gemm != nullptr && gemm->linear && !is_of_experts(gemm->kind))
+      return multiply(place, *gemm);
+    if (const auto* traffic = std::get_if<TensorCollective>(&kernel); traffic != nullptr && is_kept(*traffic))
+      return keep(place, d(traffic->bytes.value) / (is_scattered(*traffic) ? d(ranks(*traffic)) : 1.0));
+    if (place < end_) out_.repeated.push_back(kernel);
+  }
+
+  void multiply(std::size_t place, const Gemm& gemm) {
+    const std::vector<std::int64_t> weights = weights_of(s_, gemm.kind);
+    const auto all = std::accumulate(weights.begin(), weights.end(), std::int64_t{0});
+    std::int64_t kept = 0;
+    for (const std::int64_t width : weights)
+      if (++multiplies_ % 2 == 1) kept += width;
+    kept = gemm.shape.n * kept / all;
+    keep(place, d(gemm.shape.m) * d(kept) * d(gemm.shape.batch) * d(gemm.shape.output_bytes));
+    if (kept == gemm.shape.n || place >= end_ || (compiled_ && is_unread(place))) return;
+    Gemm again = gemm;
+    again.shape.n -= kept;
+    out_.repeated.push_back(again);
+  }
+
+  void keep(std::size_t place, double bytes) {
+    out_.kept += bytes;
+    if (is_unread(place)) out_.unread += bytes;
+  }
+
+  static bool is_scattered(const TensorCollective& traffic) {
+    return traffic.operation == collectives::Operation::reduce_scatter;
+  }
+  static bool is_kept(const TensorCollective& traffic) {
+    return is_scattered(traffic) || traffic.operation == collectives::Operation::all_to_all;
+  }
+  /// That share what is scattered: of tensor ranks, those in a row.
+  std::uint32_t ranks(const TensorCollective& traffic) const {
+    return traffic.among == Among::tensor ? grid(s_.parallelism).columns : s_.parallelism.tensor;
+  }
+  /// Whether backward reads nothing of a result: of the layer's last multiply and what follows, which is only added to
+  /// the residual; and of what is kept as a reduce_scatter has made it.
+  bool is_unread(std::size_t place) const {
+    if (place >= end_) return true;
+    if (place + 1 >= list_.forward.size()) return false;
+    const auto* next = std::get_if<TensorCollective>(&list_.forward[place + 1]);
+    return next != nullptr && is_scattered(*next);
+  }
+
+  const Scenario& s_;
+  const OperatorList& list_;
+  const bool compiled_;
+  const std::size_t end_;  ///< of what may be repeated
+  int multiplies_ = 0;     ///< with weights, so far
+  RecomputedByOperator out_;
+};
+
+}  // namespace
+
+RecomputedByOperator recompute_by_operator(const Scenario& s, const OperatorList& list) {
+  return ByOperator(s, list).run();
+}
+
+}  // namespace stepcast::schedules
