@@ -79,9 +79,13 @@ struct Software {
   /// ZeRO 2 and 3: the gradients of the block at work are there whole, in the training precision, beside those of the
   /// block before, as they are handed over to be summed.
   bool block_gradients = false;
-  bool copies_gathered = false;    ///< ZeRO 3: parameters are copied out of the buffer that they were gathered in
-  double activation_overhead = 0;  ///< what activations take besides what backward needs, in shares of that: tensors
-                                   ///< that the program still holds, temporary ones, gaps of the allocator
+  bool copies_gathered = false;  ///< ZeRO 3: parameters are copied out of the buffer that they were gathered in
+  /// From step to step; else a step with one micro-batch has none until its backward pass makes them, block by block.
+  bool gradients_persist = true;
+  bool master_weights = true;        ///< training in 16 bits keeps a copy of the parameters in fp32, which is updated
+  double optimizer_temporaries = 0;  ///< bytes of each parameter that it updates, besides, while it does
+  double activation_overhead = 0;    ///< what activations take besides what backward needs, in shares of that: tensors
+                                     ///< that the program still holds, temporary ones, gaps of the allocator
   ReportedMemory reported_memory = ReportedMemory::fullest;  ///< of which GPU measured.peak_memory is
   int fp32_logits = 1;              ///< unfused loss: so many copies of the logits in fp32 at its peak
   bool autograd_gradients = false;  ///< what a backward pass makes is kept, in the training precision, beside the

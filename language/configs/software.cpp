@@ -233,6 +233,16 @@ const Table<Software>& software_table() {
           {{"moment_precision", choice(precision_names, precisions_later), "fp32",
             "of the optimizer's moments as kept"},
            [](S& s, const Value& v) { s.moment_precision = static_cast<Precision>(v.choice); }},
+          {{"master_weights", flag(), "true", "training in 16 bits keeps an fp32 copy of the parameters"},
+           store_flag<&S::master_weights>},
+          {{"gradients_persist", flag(), "true",
+            "from step to step; else a step with one micro-batch has none until backward makes them: zero_grad's "
+            "set_to_none"},
+           store_flag<&S::gradients_persist>},
+          {{"optimizer_temporaries", number(0), "0",
+            "memory that the update takes besides, bytes a parameter: lists of foreach operators, an fp32 copy of "
+            "gradients"},
+           [](S& s, const Value& v) { s.optimizer_temporaries = v.number; }},
           {{"optimizer_bytes_per_parameter", number(0), "0",
             "memory traffic of an optimizer step, bytes, with moments in fp32"},
            [](S& s, const Value& v) { s.optimizer_bytes_per_parameter = v.number; }},

@@ -19,7 +19,9 @@ double d(std::int64_t n) { return static_cast<double>(n); }
 
 Bytes bytes(double n) { return whole_bytes(n); }
 
-bool keeps_master_copy(const Scenario& s) { return element_bytes(s.training.precision) == 2; }
+bool keeps_master_copy(const Scenario& s) {
+  return s.software.master_weights && element_bytes(s.training.precision) == 2;
+}
 
 PeakActivations peak_activations(const ActivationSizes& sizes, const Shape& shape, const StageOrder& order) {
   HeldActivations held(shape, sizes);
@@ -40,10 +42,10 @@ PeakActivations peak_activations(const ActivationSizes& sizes, const Shape& shap
   return most;
 }
 
-/// Bytes a parameter of gradients that backward holds whole: of the block at work, and handed over to be summed, which
-/// stays until the next block's are.
+/// Bytes a parameter of gradients: those that backward holds whole, of the block at work, and handed over to be summed,
+/// which stays until the next block's are; and those that it leaves, where there were none before.
 struct BlockGradients {
-  double at_work = 0, handed_over = 0;
+  double at_work = 0, handed_over = 0, left = 0;
 };
 
 BlockGradients block_gradients(const Scenario& s) {
@@ -51,10 +53,16 @@ BlockGradients block_gradients(const Scenario& s) {
   return {d(element_bytes(s.training.precision)), d(element_bytes(gradient_precision(s)))};
 }
 
+/// Whether a backward pass finds no gradients: it is the only one of its step, and what there was has been let go of.
+bool makes_all_gradients(const Scenario& s, std::span<const BlockRange> chunks) {
+  return !s.software.gradients_persist && chunks.size() == 1 && micro_batches(s) == 1 && !s.offload.any();
+}
+
 /// Of one chunk. Backward goes from the last block to the first, and what a block keeps is gone when it has been.
 ChunkActivations chunk_activations(const Blocks& blocks, const BlockRange& chunk, const BlockGradients& gradients) {
   ChunkActivations out;
-  double gone = 0, made = 0, before = 0, ends = 0;  // of gradients: those handed over, and of embedding and head
+  double gone = 0, made = 0;
+  double before = 0, ends = 0, left = 0;  // of gradients: those handed over, of embedding and head, and left behind
   for (std::uint32_t i = chunk.count; i-- > 0;) {
     const Block& block = blocks.at(chunk.first + i);
     // A layer's tensors go as its gradients come; these are whole when they are handed over. Those of embedding and
@@ -63,8 +71,9 @@ ChunkActivations chunk_activations(const Blocks& blocks, const BlockRange& chunk
                  handed_over = parameters * gradients.handed_over;
     if (!block.layer) ends += own;
     const double working =
-        ends + (block.layer ? std::max(block.working + before, own + handed_over) : block.working + before);
+        left + ends + (block.layer ? std::max(block.working + before, own + handed_over) : block.working + before);
     if (block.layer) before = handed_over;
+    left += parameters * gradients.left;
     out.backward = std::max(out.backward, working - gone);
     out.split_backward = std::max(out.split_backward, made - gone + working);
     gone += block.saved + block.saved_by_loss;
@@ -73,6 +82,7 @@ ChunkActivations chunk_activations(const Blocks& blocks, const BlockRange& chunk
     out.saved_by_loss += block.saved_by_loss;
   }
   out.for_weights = made;
+  out.backward = std::max(out.backward, left - gone);
   return out;
 }
 
@@ -125,10 +135,12 @@ Bytes ActivationSizes::leaving(Bytes kept) const {
   return stays ? bytes(static_cast<double>(kept.value) * offloaded) : Bytes{};
 }
 
-ActivationSizes activation_sizes(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks) {
+namespace {
+
+ActivationSizes sizes_with(const BlockGradients& gradients, const Scenario& s, const Blocks& blocks,
+                           std::span<const BlockRange> chunks) {
   ActivationSizes sizes;
   const double factor = 1 + s.software.activation_overhead;
-  const BlockGradients gradients = block_gradients(s);
   for (const BlockRange& chunk : chunks) {
     ChunkActivations& of_chunk = sizes.chunks.emplace_back(chunk_activations(blocks, chunk, gradients));
     for (double* const part : {&of_chunk.saved, &of_chunk.saved_by_loss, &of_chunk.for_weights, &of_chunk.backward,
@@ -140,6 +152,12 @@ ActivationSizes activation_sizes(const Scenario& s, const Blocks& blocks, std::s
     sizes.offloaded = offloaded_activations(s);
   }
   return sizes;
+}
+
+}  // namespace
+
+ActivationSizes activation_sizes(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks) {
+  return sizes_with(block_gradients(s), s, blocks, chunks);
 }
 
 void HeldActivations::begin(PassKind kind, std::uint32_t virtual_stage) {
@@ -203,6 +221,8 @@ void offload(const Scenario& s, const Blocks& blocks, std::span<const BlockRange
 struct StageContents {
   MemoryUse still;
   ActivationSizes activations;
+  /// Those with the gradients that backward makes, where there are none before it; none: there are.
+  std::optional<ActivationSizes> with_gradients;
   double updated = 0;  ///< parameters that the rank updates
 };
 
@@ -225,6 +245,11 @@ StageContents stage_contents(const Scenario& s, const Blocks& blocks, std::span<
   contents.updated = kept(trained, 1);
   use.optimizer = bytes(contents.updated * optimizer_bytes(s));
   contents.activations = activation_sizes(s, blocks, chunks);
+  if (makes_all_gradients(s, chunks) && trained.all > 0) {
+    BlockGradients gradients = block_gradients(s);
+    gradients.left = d(use.gradients.value) / trained.all;
+    contents.with_gradients = sizes_with(gradients, s, blocks, chunks);
+  }
   use.reserve = s.software.memory_reserve;
 
   double buffers = zero >= 3 ? most_cast * of_cast : 0;
@@ -242,12 +267,22 @@ StageContents stage_contents(const Scenario& s, const Blocks& blocks, std::span<
   return contents;
 }
 
-/// `contents`: of these chunks, or of others with the same blocks; `communicators`: what NCCL takes.
+/// `contents`: of these chunks, or of others with the same blocks; `peak_of`: the peak of activations of such sizes;
+/// `communicators`: what NCCL takes. The update has all gradients and no activations: what it takes more than the
+/// passes is counted with the buffers.
+template <class PeakOf>
 MemoryUse at_peak(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks,
-                  const StageContents& contents, const PeakActivations& most, Bytes communicators) {
+                  const StageContents& contents, const PeakOf& peak_of, Bytes communicators) {
   MemoryUse use = contents.still;
   use.communicators = communicators;
+  const PeakActivations most = peak_of(contents.activations);
   use.activations = most.on_gpu;
+  const Bytes all_gradients = use.gradients;
+  if (contents.with_gradients) use.gradients = peak_of(*contents.with_gradients).on_gpu - most.on_gpu;
+  if (s.offload.optimizer == Tier::gpu && s.training.optimizer != Optimizer::none) {
+    const Bytes update = all_gradients + bytes(contents.updated * s.software.optimizer_temporaries);
+    use.buffers += std::max(Bytes{}, update - use.gradients - use.activations);
+  }
   if (s.offload.any())
     offload(s, blocks, chunks, contents.activations.leaving(bytes(most.most_saved)), contents.updated, use);
   return use;
@@ -258,7 +293,8 @@ MemoryUse at_peak(const Scenario& s, const Blocks& blocks, std::span<const Block
 MemoryUse stage_memory(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks, const Shape& shape,
                        const StageOrder& order, std::uint32_t weight_versions, Bytes communicators) {
   const StageContents contents = stage_contents(s, blocks, chunks, shape, weight_versions);
-  return at_peak(s, blocks, chunks, contents, peak_activations(contents.activations, shape, order), communicators);
+  const auto peak_of = [&](const ActivationSizes& sizes) { return peak_activations(sizes, shape, order); };
+  return at_peak(s, blocks, chunks, contents, peak_of, communicators);
 }
 
 PeakActivations SavedPeaks::of(std::uint32_t stage, const ActivationSizes& sizes, const Shape& shape,
@@ -282,8 +318,10 @@ std::vector<MemoryUse> stage_memories(const Scenario& s, const Blocks& blocks,
     const bool like_the_one_before = stage > 0 && versions == pipeline.weight_versions[stage - 1] &&
                                      hold_the_same(blocks, chunks[stage], chunks[stage - 1]);
     if (!like_the_one_before) contents = stage_contents(s, blocks, chunks[stage], pipeline.shape, versions);
-    const PeakActivations most = known.of(stage, contents.activations, pipeline.shape, pipeline.orders[stage]);
-    stages.push_back(at_peak(s, blocks, chunks[stage], contents, most, communicators.of_stage(stage)));
+    const auto peak_of = [&](const ActivationSizes& sizes) {
+      return known.of(stage, sizes, pipeline.shape, pipeline.orders[stage]);
+    };
+    stages.push_back(at_peak(s, blocks, chunks[stage], contents, peak_of, communicators.of_stage(stage)));
   }
   return stages;
 }

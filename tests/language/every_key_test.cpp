@@ -432,6 +432,9 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_EQ(software.gradient_precision, Precision::fp16);
   EXPECT_EQ(software.main_gradient_precision, Precision::bf16);
   EXPECT_EQ(software.moment_precision, Precision::bf16);
+  EXPECT_FALSE(software.master_weights);
+  EXPECT_FALSE(software.gradients_persist);
+  EXPECT_EQ(software.optimizer_temporaries, 6);
   EXPECT_EQ(software.optimizer_bytes_per_parameter, 19);
   EXPECT_EQ(software.optimizer, schedules::Optimizer::sgd);
   EXPECT_EQ(software.elementwise_efficiency, 0.41);

@@ -252,6 +252,59 @@ TEST(StageMemory, HoldsTheGradientsOfTheLayerAtWork) {
   EXPECT_EQ(activations(), saved - 7 + 5000);
 }
 
+TEST(StageMemory, HasNoCopyOfTheParametersInFp32WhereThereIsNone) {
+  Scenario s = round_numbers(1);
+  EXPECT_EQ(optimizer_bytes(s), 4 + 2 * 4);
+  s.software.master_weights = false;
+  EXPECT_EQ(optimizer_bytes(s), 2 * 4);
+  s.training.precision = Precision::fp32;
+  EXPECT_EQ(optimizer_bytes(s), 2 * 4);
+}
+
+/// Two layers and a head on one GPU, one micro-batch.
+struct SmallStage {
+  SmallStage() {
+    s.training.global_batch = s.training.micro_batch = 1;
+    s.software.main_gradient_precision = Precision::fp16;
+    model.kinds = {{.name = "layer", .layer = true, .parameters = 1000, .saved = 900, .working = 300},
+                   {.name = "head", .parameters = 40, .saved = 70, .working = 20}};
+    model.order = {0, 0, 1};
+  }
+  MemoryUse use() const {
+    return stage_memory(s, model, cut(model, 1), {}, {pass(PassKind::forward, 0), pass(PassKind::backward, 0)});
+  }
+  Scenario s = round_numbers(1);
+  Blocks model;
+};
+
+// What was saved is 1870 bytes. The last layer begins backward with 1800 of it, works with 300 and finds the head's 80
+// of gradients; the first has 900, 300 and 2080; behind it are 4080 of gradients, which is most.
+TEST(StageMemory, HasNoGradientsBeforeBackwardWhereTheyDoNotPersist) {
+  SmallStage stage;
+  const std::int64_t all = 2 * (1000 + 1000 + 40);
+  EXPECT_EQ(stage.use().gradients.value, all);
+  EXPECT_EQ(stage.use().activations.value, 900 + 900 + 300);
+  stage.s.software.gradients_persist = false;
+  EXPECT_EQ((stage.use().gradients + stage.use().activations).value, all);
+  EXPECT_EQ(stage.use().buffers, Bytes{});  // the update has no more
+  for (Block& kind : stage.model.kinds) kind.saved *= 4;
+  // Now the last layer's is the peak: 7200 and 300, and the head's 80.
+  EXPECT_EQ(stage.use().activations.value, 4 * (900 + 900) + 300);
+  EXPECT_EQ(stage.use().gradients.value, 2 * 40);
+  stage.s.training.global_batch = 2;  // the second micro-batch finds what the first has left
+  EXPECT_EQ(stage.use().gradients.value, all);
+}
+
+TEST(StageMemory, HasWhatTheUpdateTakesMoreThanThePasses) {
+  SmallStage stage;
+  stage.s.software.optimizer_temporaries = 1;
+  EXPECT_EQ(stage.use().buffers, Bytes{});  // 2040, and activations have been 2100
+  stage.s.software.optimizer_temporaries = 4;
+  EXPECT_EQ(stage.use().buffers.value, 4 * 2040 - 2100);
+  stage.s.training.optimizer = Optimizer::none;
+  EXPECT_EQ(stage.use().buffers, Bytes{});
+}
+
 TEST(OutOfMemory, SaysHowMuchAndWhatIsLargest) {
   Scenario q = round_numbers(8);
   q.cluster.gpu.memory = {80LL << 30};
