@@ -21,6 +21,8 @@ std::string transport_yaml(const std::string& name, const collectives::Transport
   yaml += fmt::format("  channels: {}\n", transport.channels);
   if (transport.as_nccl_picks) yaml += "  as_nccl_picks: true\n";
   if (transport.network_of_links) yaml += "  network_of_links: true\n";
+  if (transport.host_copy_efficiency < 1)
+    yaml += fmt::format("  host_copy_efficiency: {:.4g}  # not fitted: docs/nccl.md\n", transport.host_copy_efficiency);
   std::string block;
   for (const calibrate::FittedConstant& c : constants) {
     std::string key = c.name, indent = "  ";

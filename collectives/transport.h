@@ -54,6 +54,9 @@ struct Transport {
   /// Share of its PCIe link's payload rate that an adapter reaches which hangs off a CPU: what it reads of GPUs and
   /// writes to them passes through the CPU's host bridge, which is no switch. (0, 1]; LL goes through host memory.
   double host_bridge_efficiency = 1.0;
+  /// Share of a PCIe link's payload rate that copies through host memory reach, each way, of a GPU that sends and
+  /// receives at the same time (NodeSpec::pcie_p2p false). (0, 1]
+  double host_copy_efficiency = 1.0;
   double tree_efficiency = 1.0;  ///< trees' share of both: their kernels wait for several peers at once, (0, 1]
   /// Device memory: of what a connection of a channel keeps, the buffer of Simple (NCCL_BUFFSIZE). 0: what
   /// communicators take is not counted.

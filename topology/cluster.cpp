@@ -198,6 +198,7 @@ std::shared_ptr<ClusterParts> begin(const NodeSpec& node) {
   parts->nvlink_sharp = node.nvlink_sharp;
   parts->compute_capability = node.compute_capability;
   parts->cpu = node.cpu;
+  parts->pcie_p2p = node.pcie_p2p;
   return parts;
 }
 
@@ -223,6 +224,7 @@ bool Cluster::nvlink_sharp() const { return parts_->nvlink_sharp; }
 bool Cluster::in_network_reduction() const { return parts_->in_network_reduction; }
 std::uint32_t Cluster::compute_capability() const { return parts_->compute_capability; }
 CpuVendor Cluster::cpu() const { return parts_->cpu; }
+bool Cluster::pcie_p2p() const { return parts_->pcie_p2p; }
 NicPort Cluster::nic_port() const { return {parts_->port_data_sheet, parts_->port, parts_->nccl}; }
 std::uint32_t Cluster::torus_row() const {
   return nodes() == 1 && gpus() == parts_->node.gpus.size() ? parts_->node.graph.torus_row : 0;
@@ -271,6 +273,8 @@ LinkTraits Cluster::link_traits(LinkId id) const {
 
 DeviceKind Cluster::link_source_kind(LinkId id) const { return parts_->device(parts_->ends(id).from).kind; }
 DeviceKind Cluster::link_target_kind(LinkId id) const { return parts_->device(parts_->ends(id).to).kind; }
+std::uint32_t Cluster::link_source(LinkId id) const { return parts_->ends(id).from; }
+std::uint32_t Cluster::link_target(LinkId id) const { return parts_->ends(id).to; }
 
 bool Cluster::fabric_may_block() const { return parts_->fabric && parts_->fabric->may_block; }
 

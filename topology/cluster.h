@@ -54,6 +54,7 @@ class Cluster {
   bool in_network_reduction() const;  ///< the fabric's switches do: FabricSpec::in_network_reduction; false of one node
   std::uint32_t compute_capability() const;  ///< of its GPUs: NodeSpec::compute_capability
   CpuVendor cpu() const;                     ///< of its nodes
+  bool pcie_p2p() const;  ///< whether GPUs and adapters of a node copy to each other, not to host memory: NodeSpec's
   /// Whether traffic of nodes that have nothing in common may meet in the fabric, on links that it fills together.
   bool fabric_may_block() const;
   NicPort nic_port() const;  ///< zeros where no fabric joins nodes
@@ -75,6 +76,8 @@ class Cluster {
   Cluster without_slow_node() const;
   DeviceKind link_source_kind(LinkId id) const;  ///< of the device that it leads from
   DeviceKind link_target_kind(LinkId id) const;  ///< of the device that it leads to
+  std::uint32_t link_source(LinkId id) const;    ///< that device's number among all of the machine
+  std::uint32_t link_target(LinkId id) const;
   /// Links are numbered node by node, of the machine's nodes in their order, used or not: so many of each, its NIC
   /// cables included. The fabric's follow, first_fabric_link() first; that is links() where there is no fabric.
   std::uint32_t links_per_node() const;

@@ -24,6 +24,7 @@ struct ClusterParts {
   bool nvlink_sharp = false, in_network_reduction = false;  ///< what its switches can add up
   std::uint32_t compute_capability = 80;                    ///< as NodeSpec has it
   CpuVendor cpu = CpuVendor::intel;
+  bool pcie_p2p = true;         ///< as NodeSpec has it
   Bandwidth port_data_sheet{};  ///< a NIC's cable, one direction, before what bulk transfers reach of it
   Bandwidth port{};             ///< a NIC's cable, one direction
   NcclOverNetwork nccl{};       ///< over a NIC

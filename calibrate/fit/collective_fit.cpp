@@ -73,6 +73,8 @@ FittedModel fit_collectives(const Bundle& bundle, const ClusterOf& cluster_of, c
   };
   kept("as_nccl_picks", ConstantUnit::flag, fit.transport.as_nccl_picks ? 1 : 0);
   kept("network_of_links", ConstantUnit::flag, fit.transport.network_of_links ? 1 : 0);
+  if (fit.transport.host_copy_efficiency < 1)
+    kept("host_copy_efficiency", ConstantUnit::number, fit.transport.host_copy_efficiency);
   kept("channels", ConstantUnit::whole, fit.transport.channels);
   kept("chunk", ConstantUnit::bytes, static_cast<double>(fit.transport.chunk.value));
   for (const FittedConstant& c : fit.constants) {

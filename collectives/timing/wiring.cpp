@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "collectives/timing/aside_links.h"
+#include "collectives/timing/bounced_copies.h"
 #include "collectives/timing/like_nodes.h"
 #include "collectives/timing/link_slots.h"
 #include "collectives/timing/paths.h"
@@ -110,6 +111,7 @@ class Wirer {
     row_ = symmetry.row != 0 ? symmetry.row : gpus_;
     turns_ = symmetry.rotate ? row_ : 1;
     first_fabric_ = cluster.first_fabric_link();
+    if (transport.host_copy_efficiency < 1 && !cluster.pcie_p2p()) bounced_copies_.emplace(cluster);
     images_ = static_cast<double>(shifts_) * turns_ * static_cast<double>(placement.groups.size() / stride);
     const double all_ways = static_cast<double>(plan.connections.size()) * stride * images_;
     if (search == WaySearch::by_kind_of_nodes || (search == WaySearch::soonest && all_ways > kFewWays))
@@ -177,6 +179,7 @@ class Wirer {
     for (std::size_t i = 0; i < path.links.size(); ++i)
       (in_fabric(path.links[i]) ? way_.across : way_.in_nodes).push_back({slot(path.links[i]), path.loads[i]});
     way_.latency = alpha(transport_, path.kind) + path.latency;
+    if (bounced_copies_) bounced_copies_->add(way_.in_nodes, links_);
     return way_;
   }
 
@@ -412,7 +415,8 @@ class Wirer {
     const topology::LinkTraits traits = cluster_.link_traits(link);
     const double bridge =
         transport_.host_bridge_efficiency < 1 && into_host_bridge(link) ? transport_.host_bridge_efficiency : 1;
-    return traits.bandwidth * cluster_.link_speed(link) * efficiency(transport_, traits.kind) * bridge;
+    const double copies = bounced_copies_ && bounced_copies_->both_ways(link) ? transport_.host_copy_efficiency : 1;
+    return traits.bandwidth * cluster_.link_speed(link) * efficiency(transport_, traits.kind) * bridge * copies;
   }
 
   void route(Wiring& wiring) {
@@ -514,6 +518,7 @@ class Wirer {
   bool begun_ = false;    // if it is known
   std::vector<sim::Use> uses_;
   std::optional<LikeNodes> like_nodes_;
+  std::optional<BouncedCopies> bounced_copies_;  // where GPUs have these, and lose by sending and receiving at once
   bool misled_ = false;
   double found_ = 0;  // ways
   Way way_;           // the one asked for last

@@ -470,6 +470,7 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_EQ(software.transport.nvlink_efficiency, 0.44);
   EXPECT_EQ(software.transport.tree_efficiency, 0.45);
   EXPECT_EQ(software.transport.host_bridge_efficiency, 0.47);
+  EXPECT_EQ(software.transport.host_copy_efficiency, 0.48);
   const collectives::Transport& t = software.transport;
   EXPECT_EQ(t.ramp, nanoseconds(51));
   EXPECT_EQ(t.channels, 52u);
