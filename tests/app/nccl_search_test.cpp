@@ -156,6 +156,17 @@ TEST(NcclSearch, FindsTheGraphsOfLogs) {
   EXPECT_EQ(graph(job_on(ethernet, 2, 4), Algo::ring), "4 x 1.2/1.2 PCI");
 }
 
+// configs/links/infinity-fabric.yaml has what copies reach, NCCL's search the 16 GB/s of its own table: of its
+// rates 15.
+TEST(NcclSearch, CountsNcclsRateBetweenAmdSocketsWhateverCopiesReach) {
+  topology::NodeSpec node = node_named("pcie-4x-a100");
+  for (const double reached : {10e9, 16e9, 20e9, 40e9}) {
+    node.socket_link->bandwidth = {reached};
+    node.socket_link->efficiency = 1;
+    EXPECT_EQ(graph(job_on(node, 1, 4), Algo::ring), "1 x 15/15 PCI") << reached;
+  }
+}
+
 // What constants.md of the sources calls NCCL's graphs of these platforms.
 TEST(NcclSearch, FindsTheGraphsOfPlatforms) {
   EXPECT_EQ(graph(job_on(node_named("dgx-1-p100"), 1, 8), Algo::ring), "4 x 18/18 NVL");
