@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "models/layers/make_block.h"
 #include "models/layers/transformer_layer.h"
 #include "schedules/forecast.h"
 #include "tests/models/models.h"
