@@ -112,7 +112,7 @@ TEST(RecomputeByOperator, ExpertsAndTheirRouterAreRepeatedTheirTrafficIsNot) {
   s.software.grouped_multiply = true;
   s.parallelism.expert = 8;
   const Kernels repeated = by_operator(s, FeedForward::experts).repeated;
-  EXPECT_EQ(multiplied_columns(repeated), (std::vector<std::int64_t>{128 * 192, 128 * 256, 256, 2 * 2048, 7168, 2048}));
+  EXPECT_EQ(multiplied_columns(repeated), (std::vector<std::int64_t>{24576, 32768, 256, 4096, 7168, 2048}));
   EXPECT_TRUE(operations(repeated).empty());
 }
 
