@@ -77,14 +77,13 @@ Values schedules_of_stacks(const Scenario& s) {
   return values;
 }
 
-/// What the scenario says of some layers, groups of them, modules or operators, which no other plan has.
-constexpr std::int64_t kGivenRecompute = 3;
+/// What the scenario says of some layers, groups of them, or modules: no value of `recompute` alone says that.
+constexpr std::int64_t kGivenRecompute = 4;
 
 std::int64_t recompute_of(const Scenario& s) {
   const schedules::RecomputedModules modules = s.recomputed_modules.value_or(schedules::RecomputedModules{});
   const bool of_modules = modules.latent_ups || modules.feed_forward || modules.experts_activation;
-  const bool given = s.recompute_layers || s.recompute_group > 1 || of_modules;
-  return given || s.recompute == schedules::Recompute::by_operator ? kGivenRecompute
+  return s.recompute_layers || s.recompute_group > 1 || of_modules ? kGivenRecompute
                                                                    : static_cast<std::int64_t>(s.recompute);
 }
 
@@ -94,6 +93,12 @@ void set_recompute(Scenario& s, std::int64_t value) {
   s.recomputed_modules.reset();
   s.recompute_group = 1;
   s.recompute_layers.reset();
+}
+
+Values recomputations(const Scenario& s) {
+  Values values = all(3);
+  if (const std::int64_t own = recompute_of(s); own > values.back()) values.push_back(own);
+  return values;
 }
 
 void set_tensor(Scenario& s, std::int64_t value) {
@@ -200,10 +205,11 @@ std::vector<SearchAxis> shared_axes() {
        [](const Scenario& s) { return s.training.micro_batch; },
        [](Scenario& s, std::int64_t value) { s.training.micro_batch = value; }, micro_batch_sizes},
       {"recompute",
-       "none, selective, full, and `given` where the scenario recomputes some layers, modules or by operator",
-       recompute_of, set_recompute, [](const Scenario& s) { return all(recompute_of(s) == kGivenRecompute ? 4 : 3); },
+       "none, selective, full; by-operator where the scenario has it, and `given` where it recomputes some layers or "
+       "modules",
+       recompute_of, set_recompute, recomputations,
        [] {
-         return std::vector<std::string_view>{"none", "selective", "full", "given"};
+         return std::vector<std::string_view>{"none", "selective", "full", "by-operator", "given"};
        }},
       {"parallelism.sequence", "false, true", [](const Scenario& s) { return std::int64_t{s.parallelism.sequence}; },
        [](Scenario& s, std::int64_t value) { s.parallelism.sequence = value != 0; },

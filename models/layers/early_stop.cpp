@@ -8,7 +8,7 @@
 namespace stepcast::schedules {
 
 std::size_t end_of_repetition(const Scenario& s, const Kernels& forward) {
-  const bool output_is_read = has_dropout(s) || has_biases(s) || s.model.variations.post_norms;
+  const bool output_is_read = has_dropout(s) || s.model.variations.post_norms;
   if (!s.software.recompute_stops_early || output_is_read) return forward.size();
   const auto last = std::find_if(forward.rbegin(), forward.rend(),
                                  [](const Kernel& kernel) { return std::holds_alternative<Gemm>(kernel); });

@@ -50,20 +50,23 @@ class ByOperator {
       else
         for (std::size_t place = first; place < end; ++place) visit(place);
     }
-    if (compiled_) out_.kept -= std::exchange(out_.unread, 0);
     return std::move(out_);
   }
 
  private:
   /// One operator of PyTorch, whose traffic among context ranks is inside it: its result, and a float for each row of
-  /// scores.
+  /// scores. What Ulysses' ranks exchange before and behind it is traffic of its own.
   void keep_attention(std::size_t first, std::size_t end) {
-    for (std::size_t place = first; place < end; ++place)
-      if (const auto* attention = std::get_if<FusedAttention>(&list_.forward[place])) {
-        const double element = d(element_bytes(beside_low_precision(s_.training.precision)));
-        out_.kept += attention->query_rows * (d(attention->value_width) * element + kFp32);
-        return;
-      }
+    bool has_run = false;
+    for (std::size_t place = first; place < end; ++place) {
+      if (const auto* traffic = std::get_if<TensorCollective>(&list_.forward[place]);
+          traffic != nullptr && is_exchange(*traffic))
+        keep_exchange(*traffic, has_run);  // behind it, its result once more
+      const auto* attention = std::get_if<FusedAttention>(&list_.forward[place]);
+      if (attention == nullptr || std::exchange(has_run, true)) continue;
+      const double element = d(element_bytes(beside_low_precision(s_.training.precision)));
+      out_.kept += attention->query_rows * (d(attention->value_width) * element + kFp32);
+    }
   }
 
   void visit(std::size_t place) {
@@ -71,7 +74,8 @@ class ByOperator {
     if (const auto* gemm = std::get_if<Gemm>(&kernel); gemm != nullptr && gemm->linear && !is_of_experts(gemm->kind))
       return multiply(place, *gemm);
     if (const auto* traffic = std::get_if<TensorCollective>(&kernel); traffic != nullptr && is_kept(*traffic))
-      return keep(place, d(traffic->bytes.value) / (is_scattered(*traffic) ? d(ranks(*traffic)) : 1.0));
+      return is_exchange(*traffic) ? keep_exchange(*traffic, traffic->among == Among::combine)
+                                   : keep(place, d(traffic->bytes.value) / d(ranks(*traffic)));
     if (place < end_) out_.repeated.push_back(kernel);
   }
 
@@ -90,16 +94,25 @@ class ByOperator {
   }
 
   void keep(std::size_t place, double bytes) {
+    const bool unread = is_unread(place);
+    if (unread && compiled_) return;
     out_.kept += bytes;
-    if (is_unread(place)) out_.unread += bytes;
+    if (unread) out_.unread += bytes;
+  }
+
+  /// Traffic of experts and of Ulysses is between compiled parts, so its result is kept whoever reads it.
+  void keep_exchange(const TensorCollective& traffic, bool unread) {
+    out_.kept += d(traffic.bytes.value);
+    if (unread) out_.unread += d(traffic.bytes.value);
   }
 
   static bool is_scattered(const TensorCollective& traffic) {
     return traffic.operation == collectives::Operation::reduce_scatter;
   }
-  static bool is_kept(const TensorCollective& traffic) {
-    return is_scattered(traffic) || traffic.operation == collectives::Operation::all_to_all;
+  static bool is_exchange(const TensorCollective& traffic) {
+    return traffic.operation == collectives::Operation::all_to_all;
   }
+  static bool is_kept(const TensorCollective& traffic) { return is_scattered(traffic) || is_exchange(traffic); }
   /// That share what is scattered: of tensor ranks, those in a row.
   std::uint32_t ranks(const TensorCollective& traffic) const {
     return traffic.among == Among::tensor ? grid(s_.parallelism).columns : s_.parallelism.tensor;
@@ -108,9 +121,14 @@ class ByOperator {
   /// the residual; and of what is kept as a reduce_scatter has made it.
   bool is_unread(std::size_t place) const {
     if (place >= end_) return true;
-    if (place + 1 >= list_.forward.size()) return false;
-    const auto* next = std::get_if<TensorCollective>(&list_.forward[place + 1]);
-    return next != nullptr && is_scattered(*next);
+    // Parts of what is scattered may be put in order first.
+    std::size_t next = place + 1;
+    while (next < list_.forward.size() && std::holds_alternative<Elementwise>(list_.forward[next]) &&
+           kind(list_.forward[next]) == kind(list_.forward[place]))
+      ++next;
+    if (next == list_.forward.size()) return false;
+    const auto* traffic = std::get_if<TensorCollective>(&list_.forward[next]);
+    return traffic != nullptr && is_scattered(*traffic);
   }
 
   const Scenario& s_;

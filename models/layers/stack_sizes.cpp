@@ -51,9 +51,5 @@ StackSizes cross_sizes(const StackSizes& queries, std::int64_t keys) {
 }
 
 bool has_dropout(const Scenario& s) { return layer_style(s.model).dropout && s.software.dropout; }
-bool has_biases(const Scenario& s) {
-  const LayerStyle style = layer_style(s.model);
-  return (style.attention_biases || style.feed_forward_biases) && s.software.biases;
-}
 
 }  // namespace stepcast::schedules

@@ -50,7 +50,6 @@ inline constexpr double kMask = 1;  ///< bytes of an element of a dropout mask
 inline constexpr double kFp32 = 4;  ///< and of one in fp32
 
 bool has_dropout(const Scenario& scenario);
-bool has_biases(const Scenario& scenario);  ///< in some half of a layer
 
 /// Ranks that share what enters the first multiply of a pair (multiply_pair.h): each makes partial sums of all its
 /// columns.

@@ -422,7 +422,7 @@ TEST(SearchCommand, BadWordsAreToldWithWhatIsAllowed) {
   refused("--over parallelism.tensor=4,2,4", "parallelism.tensor: found '4' twice, expected once");
   refused("--over data_parallel.zero=4", "expected a whole number from 0 to 3");
   refused("--over parallelism.layers_per_stage=4", "expected one of given, balanced");
-  refused("--over recompute=some", "expected one of none, selective, full, given");
+  refused("--over recompute=some", "expected one of none, selective, full, by-operator, given");
   refused("--over parallelism.data=2", "what the other sizes leave of the GPUs");
   refused("--over parallelism.tensr=2", "did you mean 'parallelism.tensor'");
   refused("--fix model.layers", "expected one of cluster.gpus, parallelism.tensor");

@@ -94,6 +94,13 @@ TEST(Space, HasTheScenariosOwnRecomputationOfSomeLayersBesideThoseOfAll) {
   }
 }
 
+TEST(Space, HasRecomputationByOperatorWhereTheScenarioHas) {
+  Space space = one_layout(4, 1);
+  space.start.recompute = Recompute::by_operator;
+  values(space, "recompute") = axes()[axis_named("", "recompute")].usual(space.start);
+  EXPECT_EQ(tried(space, "recompute"), (Names{"none", "selective", "full", "by-operator"}));
+}
+
 TEST(Space, OfOneStageHasEverySchedule) {
   Space space = one_layout(4, 1);
   values(space, "pipeline.schedule") = {place_of("pipeline.schedule", "gpipe"), place_of("pipeline.schedule", "1f1b"),

@@ -220,6 +220,9 @@ void spell_memory(Words& words, const Framework& framework) {
   const std::string recompute = take(words, "recompute"), every = take(words, "recompute.every"),
                     layers = take(words, "recompute.full_layers"), list = text_of(words, "recompute.modules");
   const bool names_modules = has_row(framework, "@recompute_modules");
+  if (recompute == "by-operator")
+    throw InputError("recompute", "found by-operator, which " + std::string(framework.title) +
+                                      " has not; expected none, selective or full");
   // Without a name for modules, selective is the attention core.
   const std::string modules = names_modules || list == "[core_attn]" ? take(words, "recompute.modules") : "";
   if (!every.empty() && !layers.empty())

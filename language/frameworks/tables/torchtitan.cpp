@@ -101,7 +101,7 @@ const std::vector<FlagRow>& torchtitan_rows() {
        .remark = "pipeline.head_as_layer"},
       {.name = "activation_checkpoint.mode",
        .key = "recompute",
-       .usual = "selective",
+       .usual = "by-operator",
        .spellings = {{"none", "none"}, {"full", "full"}, {"by-operator", "selective"}}},
       {.name = "activation_checkpoint.selective_ac_option",
        .key = "@selective",
@@ -132,7 +132,15 @@ std::vector<RefusedName> torchtitan_refused() {
   return {
       {"parallelism.pipeline_parallel_schedule_csv", "is a file of passes, which is not read; give pipeline.orders"},
       {"parallelism.disable_loss_parallel", "changes the answer and has no key; expected false", "false"},
-      {"training.dtype", "changes the answer: without copies in fp32 nothing is modelled; expected float32", "float32"},
+      {"training.dtype",
+       "changes the answer; give --set software.master_weights=false, software.main_gradient_precision=bf16 and "
+       "software.moment_precision=bf16, expected float32",
+       "float32", "software.master_weights"},
+      {"activation_checkpoint.early_stop",
+       "changes the answer of layers that are not compiled; give --set software.recompute_stops_early=false", "true",
+       "software.recompute_stops_early"},
+      {"activation_checkpoint.per_op_sac_force_recompute_mm_shapes_by_fqns",
+       "changes the answer; expected [\"moe.router.gate\"]", "[\"moe.router.gate\"]"},
       {"optimizer.early_step_in_backward", "changes the answer and has no key; expected false", "false"},
       {"fault_tolerance.enable", "changes the answer and has no key; expected false", "false"},
       {"parallelism.sequence", "its tensor ranks always share the sequence; expected true"},
@@ -153,8 +161,7 @@ constexpr std::string_view kTorchtitanIgnored =
     "parallelism.expert_parallel_comm_backend parallelism.pipeline_parallel_expert_parallel_overlap "
     "compile.components compile.backend quantize.linear.float8.filter_fqns "
     "quantize.linear.float8.precompute_float8_dynamic_scale_for_fsdp quantize.linear.float8.emulate "
-    "quantize.grouped_mm.* quantize.linear.mx.* activation_checkpoint.early_stop "
-    "activation_checkpoint.per_op_sac* activation_checkpoint.preserve_rng_state "
+    "quantize.grouped_mm.* quantize.linear.mx.* activation_checkpoint.preserve_rng_state "
     "activation_checkpoint.determinism_check activation_checkpoint.debug fault_tolerance.process_group* "
     "fault_tolerance.replica_id fault_tolerance.group_size";
 
@@ -175,6 +182,15 @@ std::int64_t layers_of_chunk(const Words& words, std::int64_t layers) {
   const std::int64_t chunks = whole_of(words, "parallelism.pipeline") *
                               chunks_of_schedule(schedule).value_or(stages.empty() ? 2 : std::stoll(stages));
   return (layers + chunks - 1) / chunks;
+}
+
+/// Whether some chunks have more layers than others.
+bool has_unequal_chunks(const Words& words, std::int64_t layers) {
+  if (!is_pipelined(words)) return false;
+  for (const char* key : {"parallelism.layers_per_stage", "pipeline.embedding_as_layer", "pipeline.head_as_layer"})
+    if (const std::string text = text_of(words, key); !text.empty() && text != "false") return true;
+  const std::int64_t each = layers_of_chunk(words, layers);
+  return layers % each != 0;
 }
 
 /// Layers of each chunk by generate_llm_fqn_per_model_part(): what embedding and head count as is shared out too, and
@@ -324,12 +340,13 @@ void spell_recompute(Words& words, std::int64_t layers) {
                      "found selective, the attention core, which torchtitan's selective mode is not; "
                      "expected none, full or by-operator");
   if (recompute == "by-operator") return say(words, "@selective", "op");
-  if (repeated.empty()) return;
+  if (repeated.empty() || has_unequal_chunks(words, layers)) return;
   const std::int64_t each = layers_of_chunk(words, layers), of_each = std::stoll(repeated);
-  if (of_each >= each || each % of_each != 0) return;
+  if (of_each < each && each % of_each != 0) return;
   take(words, "recompute.full_layers");
+  if (of_each >= each) return say(words, "recompute", "full");
   say(words, "recompute", "by-operator");  // its name of the mode, which the other word makes one by layer
-  say(words, "@selective", std::to_string(each / of_each));
+  say(words, "@selective", "\"" + std::to_string(each / of_each) + "\"");
 }
 
 void spell_torchtitan(Words& words, const Framework&) {
@@ -474,7 +491,10 @@ void read_recompute(Words& words) {
   const auto flavor = std::ranges::find(flavors(), text_of(words, "model"), &Flavor::config);
   const std::int64_t each = layers_of_chunk(words, flavor->layers), every = std::max(1, std::stoi(option));
   if (every == 1) return say(words, "recompute", "full", "@selective");
-  if (each < every) return say(words, "recompute", "none", "no chunk has so many layers");
+  // It counts all layers of a rank one after the other, whichever chunk they are of.
+  if (is_pipelined(words) && (each % every != 0 || has_unequal_chunks(words, flavor->layers)))
+    refuse(words, "@selective", "op, or a number by which the layers of every chunk divide");
+  if (each < every) return say(words, "recompute", "none", "there are not so many layers");
   say(words, "recompute.full_layers", std::to_string(each / every), "@selective");
 }
 

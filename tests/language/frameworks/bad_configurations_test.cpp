@@ -440,6 +440,13 @@ TEST(BadPlans, AreRefusedByTheKeyThatTheFrameworkHasNothingFor) {
   EXPECT_THAT(of_plan("torchtitan", titan + "data_parallel: {zero: 1}"), HasSubstr("ZeRO 1 torchtitan has not"));
   EXPECT_THAT(of_plan("torchtitan", titan + "data_parallel: {zero: 3}\nrecompute: selective"),
               HasSubstr("recompute: found selective"));
+  const std::string sharded = titan + "data_parallel: {zero: 3}\n";
+  EXPECT_EQ(of_plan("torchtitan", sharded + "recompute: {full_layers: 8}"), "");
+  EXPECT_EQ(of_plan("torchtitan", sharded + "recompute: {full_layers: 32}"), "");
+  EXPECT_THAT(of_plan("torchtitan", sharded + "recompute: {full_layers: 12}"),
+              HasSubstr("recompute.full_layers: found '12'"));
+  for (const char* framework : {"megatron", "megatron-bridge", "nemo"})
+    EXPECT_THAT(of_plan(framework, "recompute: by-operator"), HasSubstr("recompute: found by-operator")) << framework;
   EXPECT_THAT(of_plan("torchtitan", titan + "data_parallel: {zero: 3}\nparallelism: {tensor: 2}"),
               HasSubstr("parallelism.sequence: found false"));
   EXPECT_THAT(of_plan("nanotron", "name: small"), HasSubstr("model.activation: found 'gelu', which nanotron has not"));

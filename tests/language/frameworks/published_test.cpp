@@ -303,6 +303,10 @@ TEST(Published, Llama3InTorchtitan) {
   EXPECT_EQ(option("selective_ac_option = \"33\"\n"), "none ");
   EXPECT_EQ(option(""), "16");  // every second layer is the default
   EXPECT_THROW(option("selective_ac_option = \"each\"\n"), InputError);
+  std::string silent = kTitan8b;
+  silent.erase(silent.find("mode = \"selective\""),
+               silent.find("selective_ac_option") - silent.find("mode = \"selective\""));
+  EXPECT_EQ(said_of(imported("torchtitan", silent, on_64), {"recompute"}), "by-operator");
 
   // llama3_405b.toml beside it: a preset for 128 H100.
   const auto large = imported("torchtitan", R"(

@@ -114,6 +114,36 @@ TEST(RecomputeByOperator, ExpertsAndTheirRouterAreRepeatedTheirTrafficIsNot) {
   const Kernels repeated = by_operator(s, FeedForward::experts).repeated;
   EXPECT_EQ(multiplied_columns(repeated), (std::vector<std::int64_t>{24576, 32768, 256, 4096, 7168, 2048}));
   EXPECT_TRUE(operations(repeated).empty());
+  // What comes back from the experts is kept, whether a shared expert's multiplies follow it or not.
+  const auto exchanged = [&] {
+    s.parallelism.expert = 8;
+    const double some = by_operator(s, FeedForward::experts).kept;
+    s.parallelism.expert = 1;
+    return some - by_operator(s, FeedForward::experts).kept;
+  };
+  const double with_shared = exchanged();
+  EXPECT_EQ(with_shared, 2 * 8 * kLlamaTokens * 7168 * 2);
+  s.model.experts.shared_ffn = 0;
+  EXPECT_EQ(exchanged(), with_shared);
+}
+
+TEST(RecomputeByOperator, KeepsWhatUlyssesExchanges) {
+  Scenario s = llama_by_operator(true);
+  const double alone = by_operator(s).kept;
+  s.parallelism.context = 2;
+  s.parallelism.context_method = ContextMethod::ulysses;
+  const RecomputedByOperator two = by_operator(s);
+  // Half of the tokens; queries, keys, values and the result once more.
+  EXPECT_EQ(two.kept, alone / 2 + kLlamaTokens / 2 * 2 * (kLlamaHidden + 2 * kLlamaKeys + kLlamaHidden));
+  EXPECT_EQ(two.unread, kLlamaTokens / 2 * 2 * kLlamaHidden);
+  EXPECT_TRUE(operations(two.repeated).empty());
+}
+
+TEST(RecomputeByOperator, DropsPartialSumsThatAreJoinedAndScattered) {
+  Scenario s = llama_by_operator(true, 4);
+  s.parallelism.sequence = false;
+  s.parallelism.tensor_method = TensorMethod::reduce_output;
+  EXPECT_LT(by_operator(s).kept, saved_bytes(layer_of(s)));
 }
 
 // A norm behind the last multiply reads its result, so nothing is left out.
