@@ -41,9 +41,7 @@ struct ScenarioDraft {
 };
 using D = ScenarioDraft;
 
-Names recompute_names() {
-  return names_of<schedules::Recompute::by_operator>({"none", "selective", "full", "by-operator"});
-}
+Names recompute_names() { return {schedules::kRecomputeNames.begin(), schedules::kRecomputeNames.end()}; }
 Names module_names() {
   Names names;
   for (const schedules::RecomputedModule& module : schedules::kRecomputedModules) names.push_back(module.name);

@@ -15,6 +15,8 @@ namespace stepcast::schedules {
 /// What backward makes again: nothing, the attention core or named modules, whole layers, or all but the results that
 /// checkpointing by operator keeps (models/layers/recompute_by_operator.h).
 enum class Recompute : std::uint8_t { none, selective, full, by_operator };
+inline constexpr std::array<std::string_view, 4> kRecomputeNames = {"none", "selective", "full", "by-operator"};
+constexpr std::string_view name(Recompute recompute) { return kRecomputeNames[static_cast<std::size_t>(recompute)]; }
 
 /// How many tokens an expert gets.
 struct ExpertLoad {

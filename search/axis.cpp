@@ -78,7 +78,7 @@ Values schedules_of_stacks(const Scenario& s) {
 }
 
 /// What the scenario says of some layers, groups of them, or modules: no value of `recompute` alone says that.
-constexpr std::int64_t kGivenRecompute = 4;
+constexpr auto kGivenRecompute = static_cast<std::int64_t>(schedules::kRecomputeNames.size());
 
 std::int64_t recompute_of(const Scenario& s) {
   const schedules::RecomputedModules modules = s.recomputed_modules.value_or(schedules::RecomputedModules{});
@@ -209,7 +209,9 @@ std::vector<SearchAxis> shared_axes() {
        "modules",
        recompute_of, set_recompute, recomputations,
        [] {
-         return std::vector<std::string_view>{"none", "selective", "full", "by-operator", "given"};
+         std::vector<std::string_view> names(schedules::kRecomputeNames.begin(), schedules::kRecomputeNames.end());
+         names.push_back("given");
+         return names;
        }},
       {"parallelism.sequence", "false, true", [](const Scenario& s) { return std::int64_t{s.parallelism.sequence}; },
        [](Scenario& s, std::int64_t value) { s.parallelism.sequence = value != 0; },

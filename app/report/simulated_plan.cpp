@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "search/axis.h"
-
 namespace stepcast::app {
 namespace {
 
@@ -18,16 +16,11 @@ std::string micro_batch_words(const Scenario& s) {
                      samples == 1 ? "" : "s");
 }
 
-/// As searches name it; of some layers or modules too what it is of these.
-std::string recompute_text(const Scenario& s) {
-  return text(search::axes()[search::axis_named("", "recompute")], static_cast<std::int64_t>(s.recompute));
-}
-
 /// In the order of language::kPlanKeys.
 std::vector<PlanPart> parts_of(const Scenario& s) {
   const schedules::Parallelism& p = s.parallelism;
   const auto words = [](bool told, std::string text) { return told ? std::move(text) : std::string(); };
-  const std::string recompute = recompute_text(s), precision(name(s.training.precision));
+  const std::string recompute(name(s.recompute)), precision(name(s.training.precision));
   const std::uint32_t virtual_stages = s.pipeline.virtual_stages;
   return {
       {"parallelism.data", std::int64_t{p.data}, fmt::format("data {}", p.data)},

@@ -276,8 +276,7 @@ void say_memory(const Scenario& s, Speaker& out) {
       if ((*s.recomputed_modules).*module.member) modules.push_back(module.name);
     out.text("recompute.modules", list_text(modules, [](std::string_view each) { return each; }));
   } else if (!full || (s.recompute_group == 1 && !s.recompute_layers)) {
-    out.text("recompute",
-             named(std::array<std::string_view, 4>{"none", "selective", "full", "by-operator"}, s.recompute));
+    out.text("recompute", schedules::name(s.recompute));
   }
   const auto tier = [&](std::string_view key, schedules::Tier where) {
     if (where != schedules::Tier::gpu) out.text(key, schedules::name(where));

@@ -12,9 +12,20 @@
 namespace stepcast::schedules {
 namespace {
 
-/// What full recomputation repeats of a forward pass.
-Kernels repeated_whole(const Scenario& s, const Kernels& forward) {
-  return {forward.begin(), forward.begin() + static_cast<std::ptrdiff_t>(end_of_repetition(s, forward))};
+/// What the scenario's recomputation makes of a layer.
+Recomputation recomputation(const Scenario& s, const OperatorList& list) {
+  const RecomputedModules modules = repeated_modules(s);
+  switch (s.recompute) {
+    case Recompute::none:
+    case Recompute::selective:
+      return {.kept = saved_bytes(list, modules), .repeated = repeated_kernels(list, modules)};
+    case Recompute::full:
+      break;
+    case Recompute::by_operator:
+      return recompute_by_operator(s, list);
+  }
+  const auto end = list.forward.begin() + static_cast<std::ptrdiff_t>(end_of_repetition(s, list.forward));
+  return {.kept = input_bytes(list), .repeated = {list.forward.begin(), end}};
 }
 
 /// What a block keeps of its list as it is.
@@ -54,30 +65,22 @@ Block layer_block(const Scenario& s, std::string_view name, OperatorList list, d
               .parameters = parameters(list),
               .expert_parameters = expert_parameters(list),
               .output = output};
-  const RecomputedModules repeated = repeated_modules(s);
-  const bool full = s.recompute == Recompute::full;
-  layer.saved = full ? input_bytes(list) : saved_bytes(list, repeated);
+  Recomputation again = recomputation(s, list);
+  layer.saved = again.kept;
   if (shares_out_inputs(s)) layer.saved /= s.parallelism.tensor;
   // What the multiplies read and the gradients of what they made, about as much as backward needs but for the scores,
   // which no weight has a part in: Qi et al. (arXiv 2401.10241, sec. 2.3) count 32 sbh of 34 sbh and the scores.
   layer.for_weights = saved_bytes(list, {.attention_core = true});
-  layer.working = saved_bytes(list) - layer.saved + gradient_bytes(list);
+  // While the layer goes backward all is there that it would have kept, of which it has kept what backward reads.
+  layer.working = std::max(0.0, saved_bytes(list) - (layer.saved - again.unread)) + gradient_bytes(list);
   // A weight that ranks in depth share is there whole while it is at work, and so is its gradient.
   if (grid(s.parallelism).depth > 1)
     layer.working += 2 * largest_weight(list) * static_cast<double>(element_bytes(s.training.precision));
-  if (full) layer.recompute = repeated_whole(s, list.forward);
+  layer.recompute = std::move(again.repeated);
   if (shares_out_inputs(s))
     layer.recompute.insert(layer.recompute.begin(),
                            TensorCollective{OperatorKind::checkpoint_gather, collectives::Operation::all_gather,
                                             whole_bytes(input_bytes(list))});
-  if (s.recompute == Recompute::selective) layer.recompute = repeated_kernels(list, repeated);
-  if (s.recompute == Recompute::by_operator) {
-    RecomputedByOperator by_operator = recompute_by_operator(s, list);
-    layer.saved = by_operator.kept;
-    // While the layer goes backward all is there that it would have kept, of which it has kept what backward reads.
-    layer.working = std::max(0.0, saved_bytes(list) - (by_operator.kept - by_operator.unread)) + gradient_bytes(list);
-    layer.recompute = std::move(by_operator.repeated);
-  }
   layer.backward = backward_pass(list);
   take(layer, std::move(list));
   return layer;

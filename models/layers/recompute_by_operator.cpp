@@ -1,9 +1,9 @@
 #include "models/layers/recompute_by_operator.h"
 
+#include <array>
 #include <cstdint>
 #include <numeric>
 #include <utility>
-#include <vector>
 
 #include "models/layers/as_double.h"
 #include "models/layers/early_stop.h"
@@ -14,17 +14,20 @@ namespace {
 
 using Kind = OperatorKind;
 
-/// Relative widths of the weights that one multiply has side by side.
-std::vector<std::int64_t> weights_of(const Scenario& s, Kind kind) {
-  const StackSizes z = stack_sizes(s, s.training.sequence, true);
-  const std::int64_t keys = z.keys_values * z.key_width / (z.key_width + z.value_width);
+/// Relative widths of the weights that one multiply has side by side; 0: there is no such weight.
+using Widths = std::array<std::int64_t, 3>;
+
+Widths weights_of(const Scenario& s, Kind kind) {
   switch (kind) {
-    case Kind::query_key_value:
+    case Kind::query_key_value: {
+      const StackSizes z = stack_sizes(s, s.training.sequence, true);
+      const std::int64_t keys = z.keys_values * z.key_width / (z.key_width + z.value_width);
       return {z.queries, keys, z.keys_values - keys};
+    }
     case Kind::cross_keys_values:
       return {1, 1};
     case Kind::feed_forward_in:
-      return is_gated(layer_style(s.model).activation) ? std::vector<std::int64_t>{1, 1} : std::vector<std::int64_t>{1};
+      return is_gated(layer_style(s.model).activation) ? Widths{1, 1} : Widths{1};
     default:
       return {1};
   }
@@ -40,7 +43,7 @@ class ByOperator {
         compiled_(s.software.elementwise_by == KernelMaker::inductor),
         end_(end_of_repetition(s, list.forward)) {}
 
-  RecomputedByOperator run() && {
+  Recomputation run() && {
     out_.kept = input_bytes(list_);
     for (std::size_t i = 0; i < list_.operators.size(); ++i) {
       const std::size_t first = list_.operators[i].forward;
@@ -80,11 +83,11 @@ class ByOperator {
   }
 
   void multiply(std::size_t place, const Gemm& gemm) {
-    const std::vector<std::int64_t> weights = weights_of(s_, gemm.kind);
+    const Widths weights = weights_of(s_, gemm.kind);
     const auto all = std::accumulate(weights.begin(), weights.end(), std::int64_t{0});
     std::int64_t kept = 0;
     for (const std::int64_t width : weights)
-      if (++multiplies_ % 2 == 1) kept += width;
+      if (width > 0 && ++multiplies_ % 2 == 1) kept += width;
     kept = gemm.shape.n * kept / all;
     keep(place, d(gemm.shape.m) * d(kept) * d(gemm.shape.batch) * d(gemm.shape.output_bytes));
     if (kept == gemm.shape.n || place >= end_ || (compiled_ && is_unread(place))) return;
@@ -136,13 +139,11 @@ class ByOperator {
   const bool compiled_;
   const std::size_t end_;  ///< of what may be repeated
   int multiplies_ = 0;     ///< with weights, so far
-  RecomputedByOperator out_;
+  Recomputation out_;
 };
 
 }  // namespace
 
-RecomputedByOperator recompute_by_operator(const Scenario& s, const OperatorList& list) {
-  return ByOperator(s, list).run();
-}
+Recomputation recompute_by_operator(const Scenario& s, const OperatorList& list) { return ByOperator(s, list).run(); }
 
 }  // namespace stepcast::schedules

@@ -5,8 +5,8 @@
 
 namespace stepcast::schedules {
 
-/// What checkpointing by operator makes of a layer.
-struct RecomputedByOperator {
+/// What recomputation makes of a layer.
+struct Recomputation {
   double kept = 0;    ///< bytes, the layer's input among them
   double unread = 0;  ///< of those, what backward does not read
   Kernels repeated;   ///< what backward runs again
@@ -19,6 +19,6 @@ struct RecomputedByOperator {
 /// keeps and repeats results that backward does not read; a compiled layer leaves them out, but for what is exchanged.
 /// Source: _apply_op_sac of torchtitan/distributed/activation_checkpoint.py and op_sac_save_list of
 /// models/*/infra/parallelize.py, github.com/pytorch/torchtitan v0.2.2 (@73a0e69).
-RecomputedByOperator recompute_by_operator(const Scenario& scenario, const OperatorList& list);
+Recomputation recompute_by_operator(const Scenario& scenario, const OperatorList& list);
 
 }  // namespace stepcast::schedules

@@ -155,8 +155,7 @@ std::vector<std::string> settings(const Scenario& from, const Scenario& to) {
   number("training.micro_batch", from.training.micro_batch, to.training.micro_batch);
   number("data_parallel.zero", from.data_parallel.zero, to.data_parallel.zero);
   const bool whole_layers = from.recompute_group != to.recompute_group || from.recompute_layers != to.recompute_layers;
-  if (from.recompute != to.recompute || whole_layers)
-    out.push_back(to.recompute == Recompute::full ? "recompute=full" : "recompute=selective");
+  if (from.recompute != to.recompute || whole_layers) out.push_back("recompute=" + std::string(name(to.recompute)));
   tier("offload.activations", from.offload.activations, to.offload.activations);
   tier("offload.optimizer", from.offload.optimizer, to.offload.optimizer);
   tier("offload.parameters", from.offload.parameters, to.offload.parameters);

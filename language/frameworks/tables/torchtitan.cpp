@@ -176,11 +176,16 @@ std::optional<std::int64_t> chunks_of_schedule(const std::string& schedule) {
   return std::nullopt;
 }
 
+/// Of the model, on all stages together.
+std::int64_t chunks_of(const Words& words) {
+  const std::string schedule = text_of(words, "pipeline.schedule"), stages = text_of(words, "pipeline.virtual_stages");
+  return whole_of(words, "parallelism.pipeline") *
+         chunks_of_schedule(schedule).value_or(stages.empty() ? 2 : std::stoll(stages));
+}
+
 /// Layers of each chunk, of the largest where they differ.
 std::int64_t layers_of_chunk(const Words& words, std::int64_t layers) {
-  const std::string schedule = text_of(words, "pipeline.schedule"), stages = text_of(words, "pipeline.virtual_stages");
-  const std::int64_t chunks = whole_of(words, "parallelism.pipeline") *
-                              chunks_of_schedule(schedule).value_or(stages.empty() ? 2 : std::stoll(stages));
+  const std::int64_t chunks = chunks_of(words);
   return (layers + chunks - 1) / chunks;
 }
 
@@ -189,8 +194,7 @@ bool has_unequal_chunks(const Words& words, std::int64_t layers) {
   if (!is_pipelined(words)) return false;
   for (const char* key : {"parallelism.layers_per_stage", "pipeline.embedding_as_layer", "pipeline.head_as_layer"})
     if (const std::string text = text_of(words, key); !text.empty() && text != "false") return true;
-  const std::int64_t each = layers_of_chunk(words, layers);
-  return layers % each != 0;
+  return layers % chunks_of(words) != 0;
 }
 
 /// Layers of each chunk by generate_llm_fqn_per_model_part(): what embedding and head count as is shared out too, and

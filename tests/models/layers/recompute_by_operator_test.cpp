@@ -35,7 +35,7 @@ OperatorList layer_of(const Scenario& s, FeedForward kind = FeedForward::dense) 
   return layer_operators(s, stack_sizes(s, s.training.sequence, true), kind);
 }
 
-RecomputedByOperator by_operator(const Scenario& s, FeedForward kind = FeedForward::dense) {
+Recomputation by_operator(const Scenario& s, FeedForward kind = FeedForward::dense) {
   return recompute_by_operator(s, layer_of(s, kind));
 }
 
@@ -62,8 +62,7 @@ std::vector<collectives::Operation> operations(const Kernels& kernels) {
 TEST(RecomputeByOperator, KeepsEverySecondMultiplyAndTheCore) {
   const double read =
       kLlamaTokens * 2 * (kLlamaHidden + kLlamaHidden + kLlamaKeys + kLlamaHidden + kLlamaInner) + kLlamaScores * 4;
-  const RecomputedByOperator eager = by_operator(llama_by_operator(false)),
-                             compiled = by_operator(llama_by_operator(true));
+  const Recomputation eager = by_operator(llama_by_operator(false)), compiled = by_operator(llama_by_operator(true));
   EXPECT_EQ(eager.kept, read + kLlamaTokens * 2 * kLlamaHidden);
   EXPECT_EQ(eager.unread, kLlamaTokens * 2 * kLlamaHidden);
   EXPECT_EQ(compiled.kept, read);
@@ -91,8 +90,8 @@ TEST(RecomputeByOperator, KeepsWhatTensorRanksScatter) {
   const double own = kLlamaTokens * 2 * kLlamaHidden / 4;  // of a rank of the tokens
   const double read =
       own + kLlamaTokens * 2 * (kLlamaHidden + kLlamaKeys + kLlamaHidden + kLlamaInner) / 4 + kLlamaScores / 4 * 4;
-  const RecomputedByOperator eager = by_operator(llama_by_operator(false, 4)),
-                             compiled = by_operator(llama_by_operator(true, 4));
+  const Recomputation eager = by_operator(llama_by_operator(false, 4)),
+                      compiled = by_operator(llama_by_operator(true, 4));
   // The last multiply's partial sums of all tokens, and what was scattered of them: nobody reads either.
   EXPECT_EQ(eager.kept, read + own + kLlamaTokens * 2 * kLlamaHidden + own);
   EXPECT_EQ(eager.unread, kLlamaTokens * 2 * kLlamaHidden + own);
@@ -132,7 +131,7 @@ TEST(RecomputeByOperator, KeepsWhatUlyssesExchanges) {
   const double alone = by_operator(s).kept;
   s.parallelism.context = 2;
   s.parallelism.context_method = ContextMethod::ulysses;
-  const RecomputedByOperator two = by_operator(s);
+  const Recomputation two = by_operator(s);
   // Half of the tokens; queries, keys, values and the result once more.
   EXPECT_EQ(two.kept, alone / 2 + kLlamaTokens / 2 * 2 * (kLlamaHidden + 2 * kLlamaKeys + kLlamaHidden));
   EXPECT_EQ(two.unread, kLlamaTokens / 2 * 2 * kLlamaHidden);
@@ -159,6 +158,17 @@ TEST(RecomputeByOperator, ANormBehindALayerReadsItsLastMultiply) {
   };
   EXPECT_EQ(repeated(s), 4u);  // queries with keys and values, projection, gate with up, down
   EXPECT_EQ(repeated(without), 3u);
+}
+
+// Ranks in depth share a weight, which is whole while it is at work, whatever is recomputed.
+TEST(RecomputeByOperator, HasAWeightOfRanksInDepthWholeAtWork) {
+  Scenario s = llama_by_operator(false, 2);
+  s.parallelism.sequence = false;
+  s.parallelism.tensor_grid = TensorGrid{.rows = 1, .columns = 1, .depth = 2};
+  const OperatorList list = layer_of(s);
+  const Recomputation kept = recompute_by_operator(s, list);
+  const double rest = std::max(0.0, saved_bytes(list) - (kept.kept - kept.unread)) + gradient_bytes(list);
+  EXPECT_EQ(layer_block(s, "layer", layer_of(s), 0).working, rest + 2 * largest_weight(list) * 2);
 }
 
 TEST(RecomputeByOperator, IsBetweenNoneAndFullInTimeAndMemory) {
