@@ -46,6 +46,7 @@ struct Software {
   bool fused_bias_dropout_add = true;
   bool composite_operators = false;  ///< RMSNorm, rotary positions, gated activations: as eager PyTorch composes them
   bool fused_cross_entropy = false;  ///< the loss in one kernel each way
+  bool loss_parallel = true;         ///< each tensor rank's loss reads its part of the vocabulary; else they gather it
   bool fp32_softmax = false;         ///< that kernel keeps its softmax in fp32 in place of the logits
   bool biases = true;                ///< gpt: linear layers have them
   bool dropout = true;               ///< gpt: after attention, feed-forward and embedding, and on the scores

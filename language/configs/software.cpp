@@ -181,6 +181,10 @@ const Table<Software>& software_table() {
           {{"sum_once", choice(sum_once_names), "false",
             "ZeRO 2 and 3: gradients are kept whole and summed once a step; in_pipelines: where there are stages"},
            [](S& s, const Value& v) { s.sum_once = static_cast<schedules::SumOnce>(v.choice); }},
+          {{"loss_parallel", flag(), "true",
+            "the loss reads the logits as the tensor ranks computed them, each its part of the vocabulary; false: they "
+            "gather them first, and each computes the whole loss"},
+           store_flag<&S::loss_parallel>},
           {{"fused_cross_entropy", flag(), "false", "the loss in one kernel each way"},
            store_flag<&S::fused_cross_entropy>},
           {{"biases", flag(), "true", "gpt: linear layers have biases"}, store_flag<&S::biases>},

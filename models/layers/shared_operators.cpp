@@ -121,6 +121,26 @@ namespace {
 
 std::int64_t rows_of(const StackSizes& z, std::int64_t rows) { return rows > 0 ? rows : z.tokens; }
 
+double own_logits(const StackSizes& z, std::int64_t rows) { return d(rows_of(z, rows)) * d(z.vocab); }
+
+/// Whether the tensor ranks of a row gather the logits, of which each has computed some columns.
+bool gathers_logits(const Writer& w) { return !w.s.software.loss_parallel && w.z.grid.columns > 1; }
+
+/// What the loss of a rank reads.
+double logits_of_loss(const Writer& w, std::int64_t rows) {
+  return own_logits(w.z, rows) * (gathers_logits(w) ? w.z.grid.columns : 1);
+}
+
+/// The ranks' columns lie behind each other as they arrive and are copied side by side; backward copies a rank's own
+/// out of the gradient of all.
+void gather_logits(Writer& w, std::int64_t rows) {
+  if (!gathers_logits(w)) return;
+  const double e = d(w.z.element), whole = logits_of_loss(w, rows) * e;
+  w.forward.collective(Operation::all_gather, whole);
+  w.forward.touch(2 * whole);
+  w.backward.touch(2 * own_logits(w.z, rows) * e);
+}
+
 }  // namespace
 
 void logits(Writer& w, std::int64_t rows, bool owns) {
@@ -131,24 +151,19 @@ void logits(Writer& w, std::int64_t rows, bool owns) {
   w.forward.gather_weight(z.vocab, z.width);
   w.forward.gemm(rows_of(z, rows), z.width, z.vocab);
   w.forward.sum_over_rows(z.vocab);
+  gather_logits(w, rows);
   if (rows == 0) return column_split_backward(w, z.vocab);
   PassWriter& b = w.backward;
   b.gemm(rows, z.vocab, z.hidden);
   b.weight_gradient_and([&](bool hide) { sum_input_gradient(b, hide); }, z.vocab, z.hidden, rows);
 }
 
-namespace {
-
-double all_logits(const Writer& w, std::int64_t rows) { return d(rows_of(w.z, rows)) * d(w.z.vocab); }
-
-}  // namespace
-
 std::int64_t loss_element(const Scenario& s) {
   return s.software.fused_cross_entropy ? element_bytes(s.training.precision) : element_bytes(Precision::fp32);
 }
 
 void cast_logits(Writer& w, std::int64_t rows) {
-  const double e = d(w.z.element), logits = all_logits(w, rows);
+  const double e = d(w.z.element), logits = logits_of_loss(w, rows);
   // Each to fp32, and its logarithm of the softmax.
   if (const int metrics = w.s.software.logit_metrics; metrics > 0) {
     w.begin(Kind::logit_metrics);
@@ -163,7 +178,7 @@ void cast_logits(Writer& w, std::int64_t rows) {
 }
 
 void loss_of_cast_logits(Writer& w, std::int64_t rows) {
-  const double e = d(w.z.element), logits = all_logits(w, rows);
+  const double e = d(w.z.element), logits = logits_of_loss(w, rows);
   w.begin(Kind::cross_entropy);
   if (w.s.software.fused_cross_entropy) {
     w.forward.touch(logits * e);

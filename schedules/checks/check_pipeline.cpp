@@ -105,6 +105,10 @@ void check_pipeline(const Scenario& s, std::int64_t micro_batches, std::vector<P
   const Shape shape = planned_shape(s, static_cast<std::uint32_t>(std::max<std::int64_t>(micro_batches, 1)));
   const std::string refused = schedule != nullptr ? schedule->supports(shape) : shape_problem(shape);
   check_layers(s, shape, out);
+  if (!s.software.loss_parallel && s.parallelism.tensor > 1 && has_loss_block(s))
+    out.push_back({"software.loss_parallel",
+                   "false with stages shared out by cost, where the loss may stand on another stage than the logits, "
+                   "is not built; expected true"});
   if (micro_batches == 0) return;
   if (!refused.empty()) {
     out.push_back({s.pipeline.micro_batch_group ? "pipeline.micro_batch_group"

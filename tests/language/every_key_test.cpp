@@ -384,6 +384,7 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_EQ(software.attention, schedules::Attention::flash);
   EXPECT_FALSE(software.fused_softmax);
   EXPECT_TRUE(software.fused_cross_entropy);
+  EXPECT_FALSE(software.loss_parallel);
   EXPECT_EQ(software.logit_metrics, 3);
   EXPECT_FALSE(software.biases);
   EXPECT_FALSE(software.dropout);

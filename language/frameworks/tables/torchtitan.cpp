@@ -63,6 +63,10 @@ const std::vector<FlagRow>& torchtitan_rows() {
        .key = "software.tensor_overlap",
        .usual = "none",
        .spellings = {{"all", "true"}, {"none", "false"}}},
+      {.name = "parallelism.disable_loss_parallel",
+       .key = "software.loss_parallel",
+       .usual = "true",
+       .spellings = {{"true", "false"}, {"false", "true"}}},
       {.name = "parallelism.context_parallel_degree", .key = "parallelism.context", .usual = "1"},
       {.name = "parallelism.context_parallel_rotate_method",
        .key = "parallelism.context_method",
@@ -131,7 +135,6 @@ std::vector<FixedKey> torchtitan_fixed() {
 std::vector<RefusedName> torchtitan_refused() {
   return {
       {"parallelism.pipeline_parallel_schedule_csv", "is a file of passes, which is not read; give pipeline.orders"},
-      {"parallelism.disable_loss_parallel", "changes the answer and has no key; expected false", "false"},
       {"training.dtype",
        "changes the answer; give --set software.master_weights=false, software.main_gradient_precision=bf16 and "
        "software.moment_precision=bf16, expected float32",

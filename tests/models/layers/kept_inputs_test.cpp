@@ -14,8 +14,7 @@
 namespace stepcast::schedules {
 namespace {
 
-constexpr double kElement = 2, kWhole = kElement * 2 * 1024 * 2048;  // bytes of what enters a multiply
-constexpr std::uint32_t kTensor = 4;
+constexpr double kWhole = kElement * 2 * 1024 * 2048;  // bytes of what enters a multiply
 
 // Both halves of a layer gather their input. Kept, each takes three more parts of four; backward gathers the gradients
 // of both halves' outputs alone.
