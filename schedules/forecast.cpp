@@ -331,6 +331,7 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
   if (options.record && exchange == Exchange::gradients) out.recorded = recorded(run, input);
   if (exchange == Exchange::parameters) busy_in_round = average_round(out, input);
   if (exchange == Exchange::nothing) more = run_asynchronously(out, input);
+  if (out.at_least && *out.at_least >= out.step) out.at_least.reset();  // of a round that others are shorter than
   if (options.transfers) out.lowered = lowered;
   if (options.advise) add_advice(out, s, machines);
   if (imperfect && options.compare) out.perfect = perfect_step(machines, s, options, counting);

@@ -20,17 +20,19 @@ struct PassTime {
   Time exposed_copy{};             ///< of copies to and from the host that nothing hides
   Time exposed_host{};             ///< the GPU waits for a host that waits for the GPU before it launches more
   Time copies_in{}, copies_out{};  ///< what copies take each way that run beside it
+  Time hides_copies{};             ///< of `duration`, what lies beside copies that take longer
   HostWork host{};                 ///< beside it, ahead of the GPU or behind it: not part of `duration`
 
   friend PassTime operator+(const PassTime& a, const PassTime& b) {
     return {a.duration + b.duration,         a.compute + b.compute,           a.exposed_tensor + b.exposed_tensor,
             a.exposed_copy + b.exposed_copy, a.exposed_host + b.exposed_host, a.copies_in + b.copies_in,
-            a.copies_out + b.copies_out,     then(a.host, a.duration, b.host)};
+            a.copies_out + b.copies_out,     a.hides_copies + b.hides_copies, then(a.host, a.duration, b.host)};
   }
   /// So many times, one after the other. Requires n > 0.
   friend PassTime operator*(const PassTime& a, std::int64_t n) {
-    return {a.duration * n,     a.compute * n,   a.exposed_tensor * n, a.exposed_copy * n,
-            a.exposed_host * n, a.copies_in * n, a.copies_out * n,     repeated(a.host, a.duration, n)};
+    return {a.duration * n,     a.compute * n,      a.exposed_tensor * n,
+            a.exposed_copy * n, a.exposed_host * n, a.copies_in * n,
+            a.copies_out * n,   a.hides_copies * n, repeated(a.host, a.duration, n)};
   }
 };
 

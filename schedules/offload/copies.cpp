@@ -59,6 +59,7 @@ PassTime with_copies(const Scenario& s, const PassTime& alone, const OneWay& in,
   if (s.offload.overlap) {
     pass.copies_in = comes;
     pass.copies_out = leaves;
+    if (pass.exposed_copy > Time{}) pass.hides_copies = alone.duration;
   }
   if (parts == nullptr || (in.empty() && out.empty())) return pass;
   if (s.offload.overlap)

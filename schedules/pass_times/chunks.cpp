@@ -163,7 +163,8 @@ const std::vector<PieceTimes::TimedPiece>& PieceTimes::at(Coordinate c) {
       kind.piece.gradients = kind.piece.gradients + PassTime{.duration = kind.piece.backward.duration - without,
                                                              .exposed_copy = kind.piece.backward.exposed_copy,
                                                              .copies_in = kind.piece.backward.copies_in,
-                                                             .copies_out = kind.piece.backward.copies_out};
+                                                             .copies_out = kind.piece.backward.copies_out,
+                                                             .hides_copies = kind.piece.backward.hides_copies};
       if (forward.before) parts.forward.insert(parts.forward.begin(), *forward.before);
       if (forward.after) parts.forward.push_back(*forward.after);
       if (backward.before) parts.before_backward.push_back(*backward.before);

@@ -47,6 +47,11 @@ PassTime Stragglers::slowed(Coordinate c, std::uint64_t number, const PassTime& 
   const Time longest = times(alone.compute, slowest);
   PassTime slow = alone;
   slow.compute = own;
+  // Copies that take longer than what runs beside them are waited for the less, the longer that takes.
+  if (alone.hides_copies > Time{} && alone.compute > Time{}) {
+    const Time more = times(alone.hides_copies, longest / alone.compute - 1);
+    slow.exposed_copy = std::max(Time{}, alone.exposed_copy - more);
+  }
   slow.exposed_tensor = longest - own + alone.exposed_tensor;
   slow.duration = slow.compute + slow.exposed_tensor + slow.exposed_copy + slow.exposed_host;
   return slow;

@@ -55,7 +55,7 @@ BlockGradients block_gradients(const Scenario& s) {
 
 /// Whether a backward pass finds no gradients: it is the only one of its step, and what there was has been let go of.
 bool makes_all_gradients(const Scenario& s, std::span<const BlockRange> chunks) {
-  return !s.software.gradients_persist && chunks.size() == 1 && micro_batches(s) == 1 && !s.offload.any();
+  return !s.software.gradients_persist && chunks.size() == 1 && micro_batches(s) == 1;
 }
 
 /// Of one chunk. Backward goes from the last block to the first, and what a block keeps is gone when it has been.

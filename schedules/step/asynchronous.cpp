@@ -239,21 +239,26 @@ class Run {
       for (std::uint32_t k = 0; k < steps[d]; ++k) {
         WorkerStep& made = of_worker[k];
         std::uint64_t number = 0;
-        const auto run = [&](const PassTime& alone, Time more = {}) {
+        const auto launch = [&](const PassTime& pass, Time more = {}) {
           // Each begins with what a server sends, for which the host waits as well.
-          const PassTime time = begun_together(of_host(host) + straggling(d, k, number++, alone));
+          const PassTime time = begun_together(of_host(host) + pass);
           made.passes = made.passes + time;
           made.compression = made.compression + more;
           return program_.kernels(compute, time.duration + more);
         };
+        const auto run = [&](const PassTime& alone, Time more = {}) {
+          return launch(straggling(d, k, number++, alone), more);
+        };
         const TaskId first = run(worker.chunk.forward);
         if (in_.stragglers == nullptr) {  // all micro-batches are alike: as one
           if (micro_batches(s_) > 1) run((worker.chunk.backward + worker.chunk.forward) * (micro_batches(s_) - 1));
-        } else {
+        } else if (micro_batches(s_) > 1) {  // each has its own chance; the host runs ahead from one to the next
+          PassTime all;
           for (std::uint32_t m = 1; m < micro_batches(s_); ++m) {
-            run(worker.chunk.backward);
-            run(worker.chunk.forward);
+            all = all + straggling(d, k, number++, worker.chunk.backward);
+            all = all + straggling(d, k, number++, worker.chunk.forward);
           }
+          launch(all);
         }
         if (k > 0)
           for (const TaskId read : of_worker[k - 1].reads) program_.after(first, read);

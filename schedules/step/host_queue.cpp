@@ -10,7 +10,9 @@ using sim::TaskId;
 
 namespace {
 
-Time shortest(const PassTime& pass) { return pass.host.behind + pass.duration; }
+/// What a pass takes at least: its copies may meet less than others of their kind, and end sooner.
+Time at_least(const PassTime& pass) { return pass.duration - pass.exposed_copy; }
+Time shortest(const PassTime& pass) { return pass.host.behind + at_least(pass); }
 
 }  // namespace
 
@@ -59,12 +61,12 @@ TaskId HostQueue::written(workload::Program& program, std::uint32_t number) {
 
 void HostQueue::close() {
   if (!last_) return;
-  lead_ = std::max(lead_, last_->host.behind) + last_->duration - last_->host.time;
+  lead_ = std::max(lead_, last_->host.behind) + at_least(*last_) - last_->host.time;
   since_ += last_->host.time;
   if (gate_) gate_->since += last_->host.time;
-  passes_.push_back({end_, number_, last_->host.launches, last_->duration});
+  passes_.push_back({end_, number_, last_->host.launches, at_least(*last_)});
   queued_ += last_->host.launches;
-  kernels_queued_ += last_->duration;
+  kernels_queued_ += at_least(*last_);
   own_gate_.reset();
   bound_.reset();
   last_.reset();

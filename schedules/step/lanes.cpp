@@ -113,6 +113,14 @@ LaneTask& Lanes::add_compute(std::uint32_t lane, const Pass& pass, const Stretch
     ends.first = step.program.kernels(streams_[lane].compute, {});
     ends.last = kernels(lane, time.duration, disturbed);
     step.program.after(ends.last, in_step(lane, ends.first));
+  } else if (slowdown_ > 0 && disturbed && time.exposed_copy > Time{} && time.copies_in + time.copies_out > Time{}) {
+    // What slows kernels does not slow copies beside them.
+    ends.first = step.program.kernels(streams_[lane].compute, {});
+    const TaskId copied = step.program.delay(time.duration);
+    step.program.after(copied, ends.first);
+    kernels(lane, time.duration - time.exposed_copy, disturbed);
+    ends.last = step.program.kernels(streams_[lane].compute, {});
+    step.program.after(ends.last, copied);
   } else {
     ends.first = ends.last = kernels(lane, time.duration, disturbed);
   }

@@ -187,6 +187,36 @@ TEST(Offload, LeavesOtherLayersActivationsOnTheGpu) {
   EXPECT_LT(quarter.activations, stay.activations);
 }
 
+// A GPU of half the speed computes longer beside copies that take as long as before.
+TEST(Offload, ASlowGpuWaitsTheLessForItsCopies) {
+  Scenario s = round_numbers(1);
+  s.offload = {.activations = Tier::host};
+  s.cluster.node.pcie->bandwidth = {1e9};
+  const Forecast alone = forecast(s);
+  s.imperfections = {.slow_gpu = 0, .gpu_speed = 0.8};
+  const Forecast slow = forecast(s);
+  ForecastOptions copied;
+  copied.transfers = true;
+  EXPECT_LT(slow.stages.at(0).time.offload, alone.stages.at(0).time.offload);
+  EXPECT_NEAR(slow.step / forecast(s, copied).step, 1, 1e-3);
+}
+
+// Of no use to plans that do not fit, if it took more.
+TEST(Offload, NeverTakesMoreMemoryOfAGpu) {
+  Scenario s = round_numbers(1);
+  s.software.gradients_persist = false;
+  s.training.global_batch = s.training.micro_batch;
+  const Bytes before = forecast(s).stages.at(0).memory.peak();
+  for (const OffloadPlan& plan :
+       {OffloadPlan{.optimizer = Tier::host}, OffloadPlan{.parameters = Tier::host},
+        OffloadPlan{.activations = Tier::host}, OffloadPlan{.optimizer = Tier::host, .activations = Tier::host}})
+    for (const int zero : {0, 2}) {
+      s.offload = plan;
+      s.data_parallel.zero = zero;
+      EXPECT_LE(forecast(s).stages.at(0).memory.peak(), before) << zero;
+    }
+}
+
 TEST(Offload, ActivationsCostNothingWhereComputeHidesThem) {
   Scenario s = round_numbers(1);
   s.offload = {.activations = Tier::host};

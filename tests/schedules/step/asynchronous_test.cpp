@@ -52,6 +52,16 @@ TEST(Asynchronous, AGraphOfTheStepLeavesNothingOfTheHostsTimeForPasses) {
   EXPECT_LE(forecast(s).step, eager);
 }
 
+// A straggler that is none: the host runs ahead from one micro-batch to the next, whether they are alike or not.
+TEST(Asynchronous, AGpuOfFullSpeedIsNoStraggler) {
+  Scenario s = workers(4);
+  s.training.global_batch = 8 * s.training.global_batch;
+  s.software.host_per_kernel = from_seconds(30e-6);
+  const Time plain = forecast(s).step;
+  s.imperfections = {.slow_gpu = 0, .gpu_speed = 1};
+  EXPECT_EQ(forecast(s).step, plain);
+}
+
 TEST(Asynchronous, ASlowWorkerCostsItsOwnStepsAlone) {
   // n workers at a rate of 1/c and one at half of it: n c / (n - 1/2). All that wait take 2 c.
   Scenario s = workers(8);
