@@ -114,6 +114,13 @@ std::size_t words_before_arguments(const std::vector<std::string>& words, const 
   return before;
 }
 
+/// What is missing, a setting says.
+std::string with_remedy(std::string complaint) {
+  if (complaint.find(": missing, ") != std::string::npos)
+    complaint += "; --set KEY=VALUE gives what the configuration does not say";
+  return complaint;
+}
+
 int import_plan(const std::vector<std::string>& words) {
   const auto values = parse_options(with_ignored_joined(words), import_line());
   if (!values) return kDone;
@@ -155,8 +162,12 @@ int import_plan(const std::vector<std::string>& words) {
   // What it lacks or contradicts is said now, where it was read.
   language::Question question;
   question.origin = file;
-  language::fill(question, imported.tree, library);
-  if (!question.error.empty()) throw InputError("", question.error);
+  try {
+    language::fill(question, imported.tree, library);
+  } catch (const InputError& complaint) {
+    throw InputError("", with_remedy(complaint.what()));
+  }
+  if (!question.error.empty()) throw InputError("", with_remedy(question.error));
   line.reset();
   write_output(output, imported.text);
   return kDone;

@@ -97,13 +97,14 @@ class ConfigurationReader {
 
   /// GPUs and ranks, where settings say how many and no row does: what a configuration leaves over may depend on them.
   void read_sizes() {
-    static constexpr std::array<std::string_view, 4> kSizes{"cluster.gpus", "parallelism.tensor",
+    static constexpr std::array<std::string_view, 5> kSizes{"cluster.gpus", "cluster.nodes", "parallelism.tensor",
                                                             "parallelism.pipeline", "parallelism.context"};
     for (const std::string& setting : settings_) {
       const std::string key = setting.substr(0, setting.find('='));
       const bool has_row = std::ranges::find(rows_, key, &FlagRow::key) != rows_.end();
       if (std::ranges::find(kSizes, key) != kSizes.end() && !has_row && key.size() < setting.size())
         say(words_, key, setting.substr(key.size() + 1), "--set");
+      if (key == "data_parallel.shard_group") say(words_, "@set_shard_group", "true", "--set");
     }
   }
 
@@ -272,6 +273,24 @@ void check_vocabulary(const Node& tree, const std::string& file) {
     throw InputError(file, "model.vocab: missing, because the tokenizer alone knows it, expected --set model.vocab=N");
 }
 
+/// Mappings are of the whole file: what they lack, no line of it says.
+void place_in(const std::string& file, Node& tree) {
+  if (tree.kind != Node::Kind::mapping) return;
+  tree.place = {file, 0, 0};
+  for (Entry& each : tree.entries) {
+    if (each.value.kind == Node::Kind::mapping) each.place = tree.place;
+    place_in(file, each.value);
+  }
+}
+
+/// Whether it says how many GPUs, or names a cluster that does.
+bool says_size(const Node& tree) {
+  const Node* const cluster = tree.find("cluster");
+  if (cluster == nullptr || cluster->kind != Node::Kind::mapping) return true;
+  constexpr std::array<std::string_view, 4> kSays{"gpus", "nodes", "allocation", "base"};
+  return std::ranges::any_of(kSays, [&](std::string_view key) { return cluster->find(key) != nullptr; });
+}
+
 }  // namespace
 
 ImportedScenario scenario_of_configuration(const Framework& framework, std::string_view text, const std::string& file,
@@ -291,6 +310,7 @@ ImportedScenario scenario_of_configuration(const Framework& framework, std::stri
   for (const auto& [key, word] : reader.words())
     given.push_back({key, word.text, word.place.file.empty() ? Place{word.from, 0, 0} : word.place});
   Node tree = layer_of(schema, std::move(given), {file, 0, 0});
+  place_in(file, tree);
   merge(schema, tree, settings_layer(settings, {}));
   tree = library.expand_block(tree, schema, "");
   check_vocabulary(tree, file);
@@ -300,6 +320,7 @@ ImportedScenario scenario_of_configuration(const Framework& framework, std::stri
   if (const std::string started = command_text(options.start, file); !started.empty())
     out += "# Read as started by: " + visible(started) + "\n";
   out += reader.left_out_text();
+  if (!says_size(tree)) out += "# How many GPUs start it is not said: without cluster.gpus it is one node.\n";
   write_commented(with_files_from(tree, folder), "", reader.words(), "", out);
   return {std::move(out), std::move(tree)};
 }

@@ -238,11 +238,11 @@ std::vector<RefusedName> hf_refused() {
       {"--group_by_length", "changes the sequence from step to step; expected training.sequence of one step", "false"},
       {"--torch_dtype", "changes the answer and has no key: parameters are kept in fp32", "float32"},
       {"--dtype", "changes the answer and has no key: parameters are kept in fp32", "float32"},
-      {"--use_peft", "changes the answer and has no key: all parameters are trained", "false"},
+      {"--use_peft", "changes the answer: adapters (LoRA) are not modelled, all parameters are trained", "false"},
       {"--lora_r", "changes the answer and has no key: all parameters are trained"},
-      {"--q_lora", "changes the answer and has no key: all parameters are trained", "false"},
-      {"--load_in_4bit", "changes the answer and has no key: all parameters are trained", "false"},
-      {"--load_in_8bit", "changes the answer and has no key: all parameters are trained", "false"},
+      {"--q_lora", "changes the answer: adapters (LoRA) are not modelled, all parameters are trained", "false"},
+      {"--load_in_4bit", "changes the answer: adapters (LoRA) are not modelled, all parameters are trained", "false"},
+      {"--load_in_8bit", "changes the answer: adapters (LoRA) are not modelled, all parameters are trained", "false"},
       {"--packing", "leave it out: samples of training.sequence are whole", "true"},
       {"recompute.every", "it checkpoints every layer"},
       {"recompute.full_layers", "it checkpoints every layer"},
@@ -375,8 +375,23 @@ void spell_hf(Words& words, const Framework&) {
 void read_gpus_of_launch(Words& words) {
   if (words.contains("@processes"))
     return say(words, "cluster.gpus", std::to_string(whole_of(words, "@processes")), "@processes");
-  if (words.contains("@gpus_per_node") && !words.contains("@nodes")) say(words, "@nodes", "1", "@gpus_per_node");
   read_launched_gpus(words);
+}
+
+/// A hybrid shards inside a node: the launch says how many GPUs one has.
+void read_shard_group(Words& words, const std::string& own) {
+  if (words.contains("@set_shard_group")) return;
+  std::int64_t nodes = 1, each = 0;
+  if (words.contains("@processes")) {
+    nodes = words.contains("@machines") ? std::max<std::int64_t>(1, whole_of(words, "@machines")) : 1;
+    each = whole_of(words, "@processes") / nodes;
+  } else if (words.contains("@gpus_per_node")) {
+    nodes = whole_of(words, "@nodes");
+    each = whole_of(words, "@gpus_per_node");
+  } else {
+    refuse(words, own, "it beside --num_machines and --num_processes, or --set data_parallel.shard_group=N");
+  }
+  if (nodes > 1) say(words, "data_parallel.shard_group", std::to_string(each), own);
 }
 
 /// "full_shard auto_wrap offload".
@@ -404,8 +419,7 @@ void read_fsdp(Words& words) {
       refuse(words, "@fsdp", "full_shard, shard_grad_op, no_shard or hybrid_shard, with auto_wrap and offload");
   }
   say(words, "data_parallel.zero", zero == "hybrid" ? "3" : zero, own);
-  if (zero == "hybrid" && words.contains("@gpus_per_node") && text_of(words, "@nodes") > "1")
-    say(words, "data_parallel.shard_group", text_of(words, "@gpus_per_node"), own);
+  if (zero == "hybrid") read_shard_group(words, own);
   if (offload)
     for (const char* key : {"offload.optimizer", "offload.parameters"})
       say(words, key, "host", words.contains("@fsdp_offload") ? "@fsdp_offload" : "@fsdp");

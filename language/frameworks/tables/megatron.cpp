@@ -14,6 +14,8 @@ const std::vector<FlagRow>& megatron_rows() {
       {.name = "--nproc_per_node", .key = "@gpus_per_node", .only_read = true, .remark = "cluster.gpus"},
       {.name = "--num_nodes", .key = "@nodes", .only_read = true, .remark = "cluster.gpus"},
       {.name = "--num_gpus", .key = "@gpus_per_node", .only_read = true, .remark = "cluster.gpus"},
+      {.name = "--nodes", .key = "@nodes", .only_read = true, .remark = "cluster.gpus"},
+      {.name = "--gpus-per-node", .key = "@gpus_per_node", .only_read = true, .remark = "cluster.gpus"},
       {.name = "--tensor-model-parallel-size", .key = "parallelism.tensor", .usual = "1"},
       {.name = "--pipeline-model-parallel-size", .key = "parallelism.pipeline", .usual = "1"},
       {.name = "--context-parallel-size", .key = "parallelism.context", .usual = "1"},

@@ -306,6 +306,7 @@ void spell_model(Words& words, const Framework& framework) {
   }
   if (has_row(framework, "@latent") && words.contains("model.latent.kv_rank")) {
     say(words, "@latent", "true");
+    say(words, "model.qk_norm", "true");  // the norms of the two compressed vectors
     if (const std::string rank = take(words, "model.latent.query_rank"); rank != "0") say(words, "@query_rank", rank);
   }
   if (!words.contains("model.experts.count")) return;
@@ -382,6 +383,7 @@ void read_attention(Words& words, const Framework& framework) {
     return;
   }
   take(words, "model.head_width");
+  take(words, "model.qk_norm");  // the norms of the two compressed vectors, which latent attention has
   const auto usual = [&](const char* key, const char* value) {
     if (!words.contains(key)) say(words, key, value, "assumed, " + std::string(framework.title) + "'s default");
   };

@@ -10,7 +10,9 @@ namespace stepcast::language {
 namespace {
 
 constexpr std::size_t kMostLetters = 1'000'000;
-constexpr const char* kExpected = "stages of t between |, E in the first and L in the last, such as Et*3|t*4|t*3L";
+constexpr const char* kExpected =
+    "stages of t between |, E in the first and L in the last, such as Et*3|t*4|t*3L; layers of multi-token prediction "
+    "(m) stand behind the last stage's in stepcast and are not placed";
 
 /// Repeats in the order of Megatron-LM's two patterns: (ab)*n, then a*n.
 std::string without_repeats_of(std::string layout, bool groups, const Words& words, std::string_view key) {

@@ -6,6 +6,7 @@
 #include "language/frameworks/text/launcher_words.h"
 #include "language/frameworks/text/sections.h"
 #include "language/frameworks/text/shell.h"
+#include "language/frameworks/text/slurm.h"
 #include "language/frameworks/text/syntax.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
@@ -25,12 +26,17 @@ Statements flags_of(std::span<const ShellWord> words, const std::string& file) {
       out.back().doubt = word.doubt;
       out.back().unset = word.unset;
       out.back().of_launcher = i < of_launcher;
+    } else if (i < of_launcher && word.text == "-N") {  // srun's
+      out.push_back({.name = "--nodes", .text = {}, .place = word.place, .of_launcher = true});
+      takes_values = true;
     } else if (word.text.ends_with(".py") || (i <= of_launcher && is_short_option(word.text))) {
       takes_values = false;  // the program that the flags behind it are of
     } else if (!word.doubt.empty() &&
                (word.text.ends_with("[@]}") || (takes_values ? !out.back().text.empty() : !out.empty()))) {
       throw InputError(language::text(word.place),
                        "found " + in_quotes(word.text) + ", which " + word.doubt + "; expected its flags");
+    } else if (takes_values && i < of_launcher && !out.back().text.empty()) {
+      takes_values = false;  // a launcher's flags have one value: what comes next is a program
     } else if (takes_values) {
       if (!word.doubt.empty()) out.back().doubt = word.doubt;
       if (!word.unset.empty()) out.back().unset = word.unset;
@@ -44,7 +50,9 @@ Statements flags_of(std::span<const ShellWord> words, const std::string& file) {
 namespace {
 
 Statements read_flags(std::string_view text, const std::string& file, const ShellStart& start) {
-  return flags_of(command_of(text, file, start), file);
+  Statements flags = flags_of(command_of(text, file, start), file);
+  add_slurm_sizes(text, file, flags);
+  return flags;
 }
 
 std::string write_flags(const std::vector<std::string>& heading, const Statements& statements) {

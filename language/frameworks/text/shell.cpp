@@ -10,6 +10,7 @@
 #include "language/frameworks/text/condition.h"
 #include "language/frameworks/text/here_document.h"
 #include "language/frameworks/text/shell_text.h"
+#include "language/frameworks/text/slurm.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
@@ -62,6 +63,8 @@ class ShellScript {
   ShellScript(std::string_view text, const std::string& file, const ShellStart& start,
               bool (*counts)(const std::string&))
       : text_(text, file), start_(start), counts_(counts) {
+    for (const auto& [name, value] : slurm_variables(text))
+      variables_.known[name] = {{.text = value, .place = {"#SBATCH", 0, 0}}};
     for (const auto& [name, value] : start.environment)
       variables_.known[name] = {{.text = value, .place = {"--env", 0, 0}}};
     ShellWords arguments;

@@ -349,6 +349,25 @@ TEST(BadConfigurations, OfTheTrainerNameTheFlag) {
               HasSubstr("--nproc_per_node: missing"));
 }
 
+// Megatron's layers have the norms of latent attention's compressed vectors where --qk-layernorm stands; ours always.
+TEST(Configurations, OfLatentAttentionSayItsNormsAsThoseOfQueriesAndKeys) {
+  const std::string latent =
+      "--multi-latent-attention --kv-lora-rank 512 --q-lora-rank 768 --swiglu --normalization RMSNorm "
+      "--disable-bias-linear --num-experts 8 --moe-token-dispatcher-type alltoall --position-embedding-type rope "
+      "--untie-embeddings-and-output-weights ";
+  EXPECT_EQ(imported("megatron", kFlags + latent + "--qk-layernorm").model.latent.kv_rank, 512);
+  Library library = configs();
+  const Node tree = parse_yaml(
+      "cluster: {node: dgx-h100}\nmodel: deepseek-v2-lite\nparallelism: {tensor: 1, expert: 2}\n"
+      "training: {global_batch: 32, micro_batch: 1, sequence: 1024}\n",
+      "small.yaml");
+  const auto written = [&](const char* framework) {
+    return emit(framework_named(framework, ""), read_scenario(tree, library), tree).text;
+  };
+  EXPECT_THAT(written("megatron"), HasSubstr("--qk-layernorm"));
+  EXPECT_THAT(written("megatron-bridge"), HasSubstr("qk_layernorm: true"));
+}
+
 TEST(Configurations, OfTheTrainerHoldTheFilesThatTheyName) {
   const std::string script =
       "STAGE=2\ncat <<EOT > ds.json\n{\"zero_optimization\": {\"stage\": $STAGE, \"reduce_bucket_size\": 5e8},\n"
