@@ -114,13 +114,11 @@ Choice mildest(const Scenario& s, const std::vector<ChangeGroup>& groups, Choice
   return choice;
 }
 
-}  // namespace
-
-std::vector<Advice> advice(const Scenario& s, workload::Machines& machines, const OutOfMemory& over) {
-  Trials trials(s, machines, over);
-  const std::vector<ChangeGroup> groups = changes(s);
-  std::vector<Advice> out;
+/// Of each group the mildest change that makes it fit by itself.
+void add_single_changes(const Scenario& s, const std::vector<ChangeGroup>& groups, Trials& trials,
+                        std::vector<Advice>& out) {
   for (const ChangeGroup& group : groups) {
+    if (out.size() == kMostAdvice) return;
     for (const Change& change : group) {
       Scenario tried = s;
       change(tried);
@@ -128,10 +126,30 @@ std::vector<Advice> advice(const Scenario& s, workload::Machines& machines, cons
       out.push_back(trials.advice(tried));
       break;
     }
-    if (out.size() == kMostAdvice) break;
   }
+}
+
+/// The changes of several groups that make it fit together, if any do.
+void add_changes_together(const Scenario& s, const std::vector<ChangeGroup>& groups, Trials& trials,
+                          std::vector<Advice>& out) {
+  Lack least = trials.start();
+  const Choice best = best_choice(s, groups, trials, least);
+  if (least.fits()) out.push_back(trials.advice(changed(s, groups, mildest(s, groups, best, trials, least))));
+}
+
+}  // namespace
+
+std::vector<Advice> advice(const Scenario& s, workload::Machines& machines, const OutOfMemory& over) {
+  Trials trials(s, machines, over);
+  std::vector<ChangeGroup> groups = mild_changes(s);
+  const std::vector<ChangeGroup> dear = dear_changes(s);
+  std::vector<Advice> out;
+  add_single_changes(s, groups, trials, out);
+  if (out.empty()) add_changes_together(s, groups, trials, out);
+  add_single_changes(s, dear, trials, out);
   if (!out.empty()) return out;
 
+  groups.insert(groups.end(), dear.begin(), dear.end());
   Lack least = trials.start();
   const Choice best = best_choice(s, groups, trials, least);
   const Scenario nearest = changed(s, groups, mildest(s, groups, best, trials, least));

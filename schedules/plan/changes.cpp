@@ -93,17 +93,20 @@ ChangeGroup offloading(Tier tier) {
 
 }  // namespace
 
-std::vector<ChangeGroup> changes(const Scenario& s) {
+std::vector<ChangeGroup> mild_changes(const Scenario& s) {
   const std::uint32_t node = s.cluster.node.gpus, all = s.cluster.gpus;
-  std::vector<ChangeGroup> groups{more_zero(s),
-                                  more_expert_ranks(s),
-                                  sequence_parallelism(s),
-                                  smaller_micro_batches(s),
-                                  more_recomputation(s),
-                                  fewer_data_ranks(s, &Parallelism::tensor, 0, node),
-                                  fewer_data_ranks(s, &Parallelism::context, 0, all),
-                                  fewer_data_ranks(s, &Parallelism::pipeline, 0, all),
-                                  fewer_data_ranks(s, &Parallelism::tensor, node, all),
+  return {more_zero(s),
+          more_expert_ranks(s),
+          sequence_parallelism(s),
+          smaller_micro_batches(s),
+          more_recomputation(s),
+          fewer_data_ranks(s, &Parallelism::tensor, 0, node),
+          fewer_data_ranks(s, &Parallelism::context, 0, all),
+          fewer_data_ranks(s, &Parallelism::pipeline, 0, all)};
+}
+
+std::vector<ChangeGroup> dear_changes(const Scenario& s) {
+  std::vector<ChangeGroup> groups{fewer_data_ranks(s, &Parallelism::tensor, s.cluster.node.gpus, s.cluster.gpus),
                                   offloading(Tier::host)};
   if (s.offload.nvme_bandwidth) groups.push_back(offloading(Tier::nvme));
   if (s.offload.any()) groups.push_back(offloading(Tier::gpu));

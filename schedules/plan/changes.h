@@ -14,8 +14,11 @@ using Change = std::function<void(Scenario&)>;
 using ChangeGroup = std::vector<Change>;
 
 /// Those on the same GPUs, roughly by what they cost a step: ZeRO, more expert ranks, sequence parallelism, smaller
-/// micro-batches, recomputation, more tensor, context and pipeline ranks, offloading, and less of it.
-std::vector<ChangeGroup> changes(const Scenario& scenario);
+/// micro-batches, recomputation, more tensor ranks in a node, more context and pipeline ranks.
+std::vector<ChangeGroup> mild_changes(const Scenario& scenario);
+/// Those that send a layer's traffic over the network or its state out of the GPU: tensor ranks of several nodes,
+/// offloading, and less of it.
+std::vector<ChangeGroup> dear_changes(const Scenario& scenario);
 
 /// Ever more GPUs, each time for data, pipeline and tensor ranks in turn. Empty where it is said which GPUs are used.
 std::vector<Change> more_gpus(const Scenario& scenario);
