@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -243,6 +244,20 @@ std::string software_yaml(const RunFit& fit, const std::string& stack, language:
   return out + "source: >-\n  " + source + "\n";
 }
 
+/// What is wrong where even with what was fitted most runs take twice what is forecast; "" where they do not.
+std::string far_off(const RunFit& fit) {
+  constexpr double kFar = 2;
+  std::vector<double> times;
+  for (const FittedRun& run : fit.runs)
+    if (run.measured_s) times.push_back(*run.measured_s / *run.predicted_s);
+  const std::optional<double> median = calibrate::median(times);
+  if (!median || *median < kFar) return "";
+  return fmt::format(
+      "measured.step_time: with what was fitted the runs still take {:.2g} times what is forecast, in the median. No "
+      "constant explains so much: is it in another unit, and are cluster, model and plan theirs?",
+      *median);
+}
+
 std::string fitted_runs(const RunFit& fit) {
   std::string out;
   for (const FittedRun& run : fit.runs) {
@@ -363,6 +378,10 @@ int fit_to_runs(const std::vector<std::string>& paths, const boost::program_opti
   text += fmt::format("# memory: {}; by a fit without the run: {}\n",
                       errors_text(errors_of(fit.runs, &FittedRun::predicted_bytes, &FittedRun::measured_bytes)),
                       errors_text(errors_of(fit.runs, &FittedRun::held_out_bytes, &FittedRun::measured_bytes)));
+  if (const std::string wrong = far_off(fit); !wrong.empty()) {
+    std::fprintf(stderr, "%s\n", wrong.c_str());
+    text += "# " + wrong + "\n";
+  }
   if (runs.left_out > 0)
     text += fmt::format("# {} rows are not used; the first, {}\n", runs.left_out, runs.first_left_out);
   if (!runs.others.empty()) text += tried_on(fit, std::move(runs.others));

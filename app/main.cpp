@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <exception>
 #include <new>
+#include <stdexcept>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -61,6 +62,9 @@ int run_and_tell(int argc, char** argv) {
     throw;
   } catch (const stepcast::InputError& e) {
     std::fprintf(stderr, "%s\n", stepcast::language::visible(e.what()).c_str());
+    return stepcast::app::kBadInput;
+  } catch (const std::overflow_error& e) {  // a time or a size beyond what is counted: of what was asked
+    std::fprintf(stderr, "stepcast: %s\n", stepcast::language::visible(e.what()).c_str());
     return stepcast::app::kBadInput;
   } catch (const std::logic_error& e) {
     return failed(std::string("internal error: ") + e.what());

@@ -72,6 +72,26 @@ void note_undone(const Scenario& s, std::vector<Note>& out) {
     out.push_back({"training.experts.seed", "changes nothing: without a spread no loads of experts are drawn"});
 }
 
+/// Keys of stages where they do nothing, and what a schedule hides that few frameworks do.
+void note_pipeline(const Scenario& s, std::vector<Note>& out) {
+  const PipelinePlan& plan = s.pipeline;
+  const PipelineSchedule* const schedule = find_pipeline(plan.schedule);
+  const auto idle = [&](bool said, const char* key) {
+    if (said) out.push_back({key, "changes nothing: there is one stage"});
+  };
+  idle(s.parallelism.pipeline == 1 && plan.embedding_as_layer, "pipeline.embedding_as_layer");
+  idle(s.parallelism.pipeline == 1 && plan.head_as_layer, "pipeline.head_as_layer");
+  if (plan.schedule == "interleaved-1f1b" && plan.virtual_stages == 1)
+    out.push_back(
+        {"pipeline.schedule", "interleaved-1f1b with one virtual stage is 1f1b; say pipeline.virtual_stages"});
+  const bool sends_inside = s.parallelism.tensor > 1 || s.parallelism.context > 1;
+  if (schedule != nullptr && schedule->runs_together && sends_inside && s.parallelism.expert == 1)
+    out.push_back({"pipeline.schedule",
+                   plan.schedule +
+                       " runs a forward beside a backward, so that each hides what the other sends among tensor "
+                       "and context ranks; frameworks do so for experts alone"});
+}
+
 /// What of a run was not measured, or is of a whole run, which no step depends on.
 void note_runs(const Scenario& s, std::vector<Note>& out) {
   if (s.measured.memory_is != Measured{}.memory_is && !s.measured.peak_memory)
@@ -139,6 +159,9 @@ std::vector<Note> notes(const Scenario& s) {
     out.push_back({"parallelism.tensor_method", "changes nothing: there is one tensor rank"});
   if (s.cluster.fabric.seed != 0 && (s.cluster.gpus <= s.cluster.node.gpus || !hashes(s.cluster.fabric)))
     out.push_back({"cluster.fabric.seed", "changes nothing: no flow's path is drawn by a hash"});
+  if (s.parallelism.context == 1 && s.parallelism.context_method != Parallelism{}.context_method)
+    out.push_back({"parallelism.context_method", "changes nothing: there is one context rank"});
+  note_pipeline(s, out);
   note_undone(s, out);
   note_runs(s, out);
   note_oversubscription(s, out);

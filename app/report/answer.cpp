@@ -28,9 +28,13 @@ std::string memory_message(const schedules::OutOfMemory& over) {
   const std::string_view where = over.memory == schedules::Tier::gpu    ? "on"
                                  : over.memory == schedules::Tier::host ? "of host memory on a node of"
                                                                         : "of drives on a node of";
-  return fmt::format("out of memory: needs {} of {} {} stage {}; largest: {}{}", text(over.needed),
-                     text(over.available), where, over.stage, schedules::largest_in_words(over),
-                     over.advised ? "; " + advice_text(over) : "");
+  const std::string needed = text(over.needed), available = text(over.available);
+  // What is short by less than is printed of both.
+  const std::string lack = needed == available
+                               ? fmt::format("{} more than {}", text(over.needed - over.available), available)
+                               : fmt::format("{} of {}", needed, available);
+  return fmt::format("out of memory: needs {} {} stage {}; largest: {}{}", lack, where, over.stage,
+                     schedules::largest_in_words(over), over.advised ? "; " + advice_text(over) : "");
 }
 
 }  // namespace stepcast::app

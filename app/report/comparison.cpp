@@ -161,8 +161,10 @@ Comparison compare(std::span<const Answer> answers, std::span<const calibrate::R
   for (const Answer& answer : answers) {
     const schedules::Measured& m = answer.question.scenario.measured;
     if (answer.question.error.empty() && m.outcome == schedules::RunOutcome::ran && !m.step_time && !m.peak_memory &&
-        m.phases.empty())
+        m.phases.empty()) {
+      out.unmeasured.push_back(answer.question.name);
       continue;
+    }
     out.rows.push_back(compare_row(answer, measured));
   }
   std::vector<std::string> names;
@@ -232,7 +234,12 @@ std::string validate_table(const Comparison& comparison) {
   };
   for (const ComparedTable& t : comparison.tables) add(t);
   if (comparison.tables.size() != 1) add(comparison.all);
-  return out + tables.text();
+  out += tables.text();
+  if (!comparison.unmeasured.empty())
+    out += fmt::format("\nleft out, for nothing was measured: {} of {} runs; the first, {}\n",
+                       comparison.unmeasured.size(), comparison.unmeasured.size() + comparison.rows.size(),
+                       comparison.unmeasured.front());
+  return out;
 }
 
 std::string validate_csv(const Comparison& comparison) {

@@ -48,6 +48,7 @@ struct Comparison {
   std::vector<ComparedRow> rows;      ///< in the order of the answers; runs that state no measurement are left out
   std::vector<ComparedTable> tables;  ///< in the order in which they appear
   ComparedTable all;
+  std::vector<std::string> unmeasured;  ///< names of the runs that are left out
 };
 
 /// `measured`: what the answers' bands were made from. The answers must outlive the result.

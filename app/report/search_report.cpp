@@ -124,7 +124,9 @@ std::string in_words(const search::Space& space, const Settings& settings) {
 
 std::string gap_text(const search::SearchAnswer& answer) {
   if (!answer.gap) return "nothing is known of how far from the best this is";
-  if (*answer.gap == 0) return "certified gap 0: no plan of the space is better than the first";
+  if (*answer.gap == 0)
+    return fmt::format("certified gap 0: no plan of the space{} is better than the first",
+                       answer.left > 0 ? ", by their bounds also none of those left," : "");
   return fmt::format("certified gap {:.1f}%: no plan of the space is better than the first by more", 100 * *answer.gap);
 }
 

@@ -27,6 +27,15 @@ using C = ClusterDraft;
 constexpr std::int64_t kMostGpus = 10'000'000;
 constexpr std::int64_t kMostNics = 1024;
 
+/// What makes a job of so many GPUs one of whole nodes, of which each gives fewer; "" where one GPU of each is all.
+std::string with_fewer_a_node(std::int64_t gpus, std::int64_t per_node) {
+  std::int64_t each = per_node;
+  while (gpus % each != 0) --each;
+  if (each == 1) return "";
+  return ", or " + std::to_string(gpus / each) + " nodes that give " + std::to_string(each) +
+         " each (cluster.node.gpus=" + std::to_string(each) + ")";
+}
+
 /// How many nodes a fabric joins, by how many network cards each.
 struct JoinedNodes {
   std::uint32_t nodes, nics;
@@ -328,7 +337,7 @@ schedules::ClusterSpec finish(const ClusterDraft& draft, const Value& value) {
     blame("gpus", "found '" + std::to_string(gpus) + "' on nodes of " + std::to_string(per_node) +
                       " GPUs, expected whole nodes (" + std::to_string(gpus / per_node * per_node) + " or " +
                       std::to_string((gpus / per_node + 1) * per_node) + " GPUs) or a part of one (1 to " +
-                      std::to_string(per_node - 1) + ")");
+                      std::to_string(per_node - 1) + ")" + with_fewer_a_node(gpus, per_node));
   }
   cluster.gpus = static_cast<std::uint32_t>(gpus);
   if (draft.allocation) {

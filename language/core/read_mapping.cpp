@@ -137,6 +137,12 @@ class MappingReader {
 
   [[noreturn]] void unknown(const Entry& entry, const std::string& inside) const {
     const Names words = words_below(schema_, inside);
+    if (const std::size_t colon = entry.key.find(':');
+        colon != std::string::npos &&
+        std::ranges::find(words, std::string_view(entry.key).substr(0, colon)) != words.end())
+      fail(entry.place, join_path(inside),
+           "found " + in_quotes(entry.key) + " without a blank behind its colon, expected '" +
+               entry.key.substr(0, colon) + ": " + entry.key.substr(colon + 1) + "'");
     std::string what = "found the unknown key " + in_quotes(entry.key) + ", expected ";
     if (nearest(entry.key, words).empty()) {
       for (const KeyInfo& key : schema_.keys) {  // right word, wrong block

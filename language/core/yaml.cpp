@@ -159,8 +159,10 @@ std::uint32_t tab_indented_line(std::string_view text) {
 /// What the parser complains of, in words for people who do not know YAML's grammar.
 std::string plain_words(const std::string& complaint) {
   const std::pair<std::string_view, std::string_view> words[] = {
-      {YAML::ErrorMsg::END_OF_MAP_FLOW, "found a '{' that never ends, expected a closing '}'"},
-      {YAML::ErrorMsg::END_OF_SEQ_FLOW, "found a '[' that never ends, expected a closing ']'"},
+      {YAML::ErrorMsg::END_OF_MAP_FLOW,
+       "found a '{' that never ends, expected a closing '}', or a comma between two entries"},
+      {YAML::ErrorMsg::END_OF_SEQ_FLOW,
+       "found a '[' that never ends, expected a closing ']', or a comma between two items"},
       {YAML::ErrorMsg::FLOW_END, "found a closing bracket without its opening one"},
       {YAML::ErrorMsg::END_OF_MAP, "found a line that is no 'key: value', or stands further left than its neighbours"},
       {YAML::ErrorMsg::END_OF_SEQ, "found a line that is no '- item', or stands further left than its neighbours"},

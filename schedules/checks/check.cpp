@@ -97,6 +97,10 @@ void check_tensor_method(const Scenario& s, std::vector<Problem>& out) {
 void check_variations(const Scenario& s, std::vector<Problem>& out) {
   const Variations& own = s.model.variations;
   const std::int64_t t = s.parallelism.tensor;
+  if (is_decoder(s.model.family) && layer_style(s.model).positions == Positions::learned && s.model.positions > 0 &&
+      s.training.sequence > s.model.positions)
+    out.push_back({"training.sequence", "found " + n(s.training.sequence) + ", but the model has learned " +
+                                            n(s.model.positions) + " positions (model.positions)"});
   if (own.qk_norm != QueryKeyNorm::none && s.model.latent.kv_rank > 0)
     out.push_back({"model.qk_norm", "found true, beside latent attention, which has norms of its own"});
   if (own.embedding_width > 0 && t > 1)
@@ -330,6 +334,8 @@ void check_stalls(const Scenario& s, std::vector<Problem>& out) {
     out.push_back({"input.preprocessing", "missing, with input.workers"});
   const CheckpointPlan& checkpoint = s.checkpoint;
   const bool has_time = checkpoint.bandwidth || checkpoint.write_time;
+  if (checkpoint.bandwidth && checkpoint.write_time)
+    out.push_back({"checkpoint.write_time", "found beside checkpoint.bandwidth, expected one of the two"});
   if (checkpoint.every > 0 && !has_time) out.push_back({"checkpoint.bandwidth", "missing, with checkpoint.every"});
   // Where a whole run is asked for, how often it writes is the answer.
   if (checkpoint.every == 0 && (has_time || checkpoint.asynchronous || checkpoint.snapshot_bandwidth)) {

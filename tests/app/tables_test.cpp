@@ -67,7 +67,7 @@ TEST(Tables, AFileOfAFolderThatCannotBeReadLeavesTheOthers) {
     EXPECT_EQ(outcome.status, 1);
     EXPECT_EQ(outcome.err,
               "5 of 6 rows could not be run; the first: stepcast-folder/a.yaml:1:7: found a '[' that never ends, "
-              "expected a closing ']'\n");
+              "expected a closing ']', or a comma between two items\n");
     for (const std::string row : {"a  ", "b  ", "c  ", "d  ", "e  ", "good:2  "})
       EXPECT_NE(outcome.out.find("\n" + row), std::string::npos) << row << outcome.out;
   }

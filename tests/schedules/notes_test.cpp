@@ -72,6 +72,33 @@ TEST(Notes, OfKeysThatChangeNothingAreTrue) {
   EXPECT_EQ(text_of(s, "data_parallel.zero"), "");
 }
 
+TEST(Notes, OfStagesThatThereAreNoneOfAreTrue) {
+  Scenario s = over(8, 0);
+  const Time plain = forecast(s).step;
+  s.pipeline.embedding_as_layer = s.pipeline.head_as_layer = true;
+  for (const char* key : {"pipeline.embedding_as_layer", "pipeline.head_as_layer"})
+    EXPECT_EQ(text_of(s, key), "changes nothing: there is one stage") << key;
+  s.parallelism.context_method = ContextMethod::ulysses;
+  EXPECT_EQ(text_of(s, "parallelism.context_method"), "changes nothing: there is one context rank");
+  EXPECT_EQ(forecast(s).step, plain);
+  EXPECT_EQ(text_of(s, "pipeline.schedule"), "");
+  s.pipeline.schedule = "interleaved-1f1b";
+  EXPECT_NE(text_of(s, "pipeline.schedule"), "");
+  EXPECT_EQ(forecast(s).step, plain);
+}
+
+// Two passes side by side hide each other's traffic, whichever it is; frameworks build that for experts.
+TEST(Notes, SayWhereAPlanHidesWhatFewFrameworksHide) {
+  Scenario s = over(2, 0);
+  s.cluster.gpus = 8;
+  s.parallelism.tensor = s.parallelism.pipeline = 2;
+  s.pipeline.schedule = "zb-v";
+  s.pipeline.virtual_stages = 2;
+  EXPECT_EQ(text_of(s, "pipeline.schedule"), "");
+  s.pipeline.schedule = "dualpipe-v";
+  EXPECT_NE(text_of(s, "pipeline.schedule"), "");
+}
+
 TEST(Notes, SayThatHashedFlowsMayCollide) {
   Scenario s = over(16, 0);
   s.cluster.fabric.routing = "hash";

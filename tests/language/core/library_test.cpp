@@ -157,7 +157,8 @@ TEST_F(Folder, AFileWithNothingInItIsToldWhereItIsNamed) {
 TEST_F(Folder, WhatIsWrongInABaseIsPlacedInTheBase) {
   write("base.yaml", "name: [\n");
   write("own.yaml", "base: base\n");
-  EXPECT_EQ(wrong("own.yaml"), "base.yaml:1:7: found a '[' that never ends, expected a closing ']'");
+  EXPECT_EQ(wrong("own.yaml"),
+            "base.yaml:1:7: found a '[' that never ends, expected a closing ']', or a comma between two items");
 }
 
 TEST(Library, NamesAreSorted) {

@@ -84,8 +84,10 @@ TEST(Yaml, AnchorsCountAsTheCopiesThatAreKept) {
 
 TEST(Yaml, ComplaintsAreInPlainWords) {
   EXPECT_EQ(wrong("\ta: 1\n"), "a.yaml:1:1: found a tab in the indentation, expected blanks");
-  EXPECT_EQ(wrong("a: {b: 1\n"), "a.yaml:1:4: found a '{' that never ends, expected a closing '}'");
-  EXPECT_EQ(wrong("a: [1\n"), "a.yaml:1:4: found a '[' that never ends, expected a closing ']'");
+  EXPECT_EQ(wrong("a: {b: 1\n"),
+            "a.yaml:1:4: found a '{' that never ends, expected a closing '}', or a comma between two entries");
+  EXPECT_EQ(wrong("a: [1\n"),
+            "a.yaml:1:4: found a '[' that never ends, expected a closing ']', or a comma between two items");
   EXPECT_NE(wrong("a: b: c\n").find("text with ': ' goes in quotes"), std::string::npos) << wrong("a: b: c\n");
   EXPECT_NE(wrong("a: \"b\n").find("a quote that never ends"), std::string::npos) << wrong("a: \"b\n");
   EXPECT_EQ(wrong("a: \"b\\0c\"\n"), "a.yaml:1:4: found a NUL character, expected text");

@@ -30,6 +30,26 @@ TEST(Check, WhatTheScheduleHasNoPartInStandsFirst) {
   EXPECT_EQ(keys_of(check(s)).front(), of_split.front());
 }
 
+TEST(Check, ASampleHasNoMoreTokensThanTheModelHasLearnedPositions) {
+  Scenario s = round_numbers(1);
+  s.model.family = Family::gpt;
+  s.model.positions = s.training.sequence;
+  EXPECT_TRUE(check(s).empty());
+  s.model.positions = s.training.sequence - 1;
+  EXPECT_EQ(keys_of(check(s)), std::vector<std::string>{"training.sequence"});
+  s.model.family = Family::llama;
+  EXPECT_TRUE(check(s).empty()) << "rotated positions have no end";
+}
+
+TEST(Check, ACheckpointIsWrittenAtARateOrInATimeNotBoth) {
+  Scenario s = round_numbers(1);
+  s.checkpoint.every = 100;
+  s.checkpoint.write_time = from_seconds(1);
+  EXPECT_TRUE(check(s).empty());
+  s.checkpoint.bandwidth = Bandwidth{1e9};
+  EXPECT_EQ(keys_of(check(s)), std::vector<std::string>{"checkpoint.write_time"});
+}
+
 // Twelve GPUs fill a node and a half, and lie on three here.
 TEST(Check, ASlowNodeIsOneOfThoseInUse) {
   Scenario s = round_numbers(12);
