@@ -12,12 +12,23 @@
 #include "sim/input_error.h"
 
 namespace stepcast::language {
+namespace {
+
+/// Whether srun stands in front, whose -N says how many nodes; that of mpirun how many ranks each has.
+bool starts_srun(std::span<const ShellWord> words) {
+  return std::ranges::any_of(words, [](const ShellWord& word) { return word.text == "srun"; });
+}
+
+}  // namespace
+
 Statements flags_of(std::span<const ShellWord> words, const std::string& file) {
   Statements out;
   bool takes_values = false;
   const std::size_t of_launcher = words_of_launcher(words);
   for (std::size_t i = 0; i < words.size(); ++i) {
     const ShellWord& word = words[i];
+    // A launcher's flags have one value each: what comes next is a program.
+    const bool has_its_value = takes_values && i < of_launcher && word.doubt.empty() && !out.back().text.empty();
     if (word.text.starts_with("--") && word.text.size() > 2) {
       const std::size_t equals = std::min(word.text.find('='), word.text.size());
       out.push_back({.name = word.text.substr(0, equals), .text = {}, .place = word.place});
@@ -26,17 +37,15 @@ Statements flags_of(std::span<const ShellWord> words, const std::string& file) {
       out.back().doubt = word.doubt;
       out.back().unset = word.unset;
       out.back().of_launcher = i < of_launcher;
-    } else if (i < of_launcher && word.text == "-N") {  // srun's
+    } else if (i < of_launcher && word.text == "-N" && starts_srun(words.first(i))) {
       out.push_back({.name = "--nodes", .text = {}, .place = word.place, .of_launcher = true});
       takes_values = true;
-    } else if (word.text.ends_with(".py") || (i <= of_launcher && is_short_option(word.text))) {
+    } else if (word.text.ends_with(".py") || (i <= of_launcher && is_short_option(word.text)) || has_its_value) {
       takes_values = false;  // the program that the flags behind it are of
     } else if (!word.doubt.empty() &&
                (word.text.ends_with("[@]}") || (takes_values ? !out.back().text.empty() : !out.empty()))) {
       throw InputError(language::text(word.place),
                        "found " + in_quotes(word.text) + ", which " + word.doubt + "; expected its flags");
-    } else if (takes_values && i < of_launcher && !out.back().text.empty()) {
-      takes_values = false;  // a launcher's flags have one value: what comes next is a program
     } else if (takes_values) {
       if (!word.doubt.empty()) out.back().doubt = word.doubt;
       if (!word.unset.empty()) out.back().unset = word.unset;

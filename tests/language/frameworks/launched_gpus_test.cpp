@@ -44,6 +44,7 @@ TEST(LaunchedGpus, AreThoseThatSlurmIsAskedFor) {
   // What starts the ranks knows better.
   EXPECT_EQ(gpus_of(asked + "#SBATCH --gpus-per-node=8\nsrun torchrun --nnodes 2 --nproc_per_node 4 " + kShort), 8U);
   EXPECT_EQ(gpus_of("srun -N 2 --ntasks-per-node=8 python " + kShort), 16U);
+  EXPECT_EQ(gpus_of("mpirun -N 8 -np 32 python " + kShort), 8U) << "ranks of a node, of so many nodes";
   EXPECT_EQ(gpus_of("srun --nodes=2 --ntasks-per-node=1 torchrun --nproc_per_node 8 " + kShort), 16U);
   // A range is no number.
   EXPECT_EQ(gpus_of("#!/bin/bash\n#SBATCH --nodes=2-4\nsrun python " + kShort), 8U);
