@@ -244,9 +244,9 @@ std::string software_yaml(const RunFit& fit, const std::string& stack, language:
   return out + "source: >-\n  " + source + "\n";
 }
 
-/// What is wrong where even with what was fitted most runs take twice what is forecast; "" where they do not.
+/// What is wrong where even with what was fitted most runs take far more than is forecast; "" where they do not.
 std::string far_off(const RunFit& fit) {
-  constexpr double kFar = 2;
+  constexpr double kFar = 1.25;
   std::vector<double> times;
   for (const FittedRun& run : fit.runs)
     if (run.measured_s) times.push_back(*run.measured_s / *run.predicted_s);

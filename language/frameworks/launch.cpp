@@ -12,8 +12,12 @@ std::string torchrun(const Launch& launch, std::string_view program) {
 void read_launched_gpus(Words& words) {
   if (words.contains("cluster.gpus") || words.contains("cluster.nodes")) return;
   for (const char* size : {"@nodes", "@gpus_per_node"})
-    if (text_of(words, size).find('$') != std::string::npos) refuse(words, size, "a number, or --set cluster.gpus=N");
-  if (!words.contains("@gpus_per_node")) return;
+    if (text_of(words, size).find_first_not_of("0123456789") != std::string::npos)
+      refuse(words, size, "a number, or --set cluster.gpus=N");
+  if (!words.contains("@gpus_per_node")) {
+    if (words.contains("@nodes")) say(words, "cluster.nodes", text_of(words, "@nodes"), "@nodes");
+    return;
+  }
   if (!words.contains("@nodes")) say(words, "@nodes", "1", "@gpus_per_node");
   say(words, "cluster.gpus", std::to_string(product({whole_of(words, "@nodes"), whole_of(words, "@gpus_per_node")})),
       "@nodes");

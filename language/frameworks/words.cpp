@@ -298,6 +298,7 @@ void say_software(const Scenario& s, Speaker& out) {
   out.flag("software.gather_inputs_again", w.gather_inputs_again, true);
   out.size("software.vocabulary_multiple", w.vocabulary_multiple, true);
   out.flag("software.fused_cross_entropy", w.fused_cross_entropy, true);
+  if (s.parallelism.tensor > 1) out.flag("software.loss_parallel", w.loss_parallel, true);
   out.flag("software.fused_bias_gelu", w.fused_bias_gelu, true);
   out.flag("software.fused_softmax", w.fused_softmax, true);
   out.flag("software.fused_bias_dropout_add", w.fused_bias_dropout_add, true);

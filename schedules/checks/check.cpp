@@ -97,8 +97,9 @@ void check_tensor_method(const Scenario& s, std::vector<Problem>& out) {
 void check_variations(const Scenario& s, std::vector<Problem>& out) {
   const Variations& own = s.model.variations;
   const std::int64_t t = s.parallelism.tensor;
-  if (is_decoder(s.model.family) && layer_style(s.model).positions == Positions::learned && s.model.positions > 0 &&
-      s.training.sequence > s.model.positions)
+  const bool learned = is_decoder(s.model.family) ? layer_style(s.model).positions == Positions::learned
+                                                  : s.model.family == Family::bert;
+  if (learned && s.model.positions > 0 && s.training.sequence > s.model.positions)
     out.push_back({"training.sequence", "found " + n(s.training.sequence) + ", but the model has learned " +
                                             n(s.model.positions) + " positions (model.positions)"});
   if (own.qk_norm != QueryKeyNorm::none && s.model.latent.kv_rank > 0)

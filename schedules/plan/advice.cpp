@@ -142,14 +142,20 @@ void add_changes_together(const Scenario& s, const std::vector<ChangeGroup>& gro
 std::vector<Advice> advice(const Scenario& s, workload::Machines& machines, const OutOfMemory& over) {
   Trials trials(s, machines, over);
   std::vector<ChangeGroup> groups = mild_changes(s);
-  const std::vector<ChangeGroup> dear = dear_changes(s);
+  const auto with = [&](const std::vector<ChangeGroup>& more) {
+    groups.insert(groups.end(), more.begin(), more.end());
+  };
   std::vector<Advice> out;
   add_single_changes(s, groups, trials, out);
   if (out.empty()) add_changes_together(s, groups, trials, out);
-  add_single_changes(s, dear, trials, out);
+  const std::vector<ChangeGroup> placing = placing_changes(s), dear = dear_changes(s);
+  add_single_changes(s, placing, trials, out);
+  with(placing);
+  if (out.empty()) add_changes_together(s, groups, trials, out);
+  if (out.empty()) add_single_changes(s, dear, trials, out);
   if (!out.empty()) return out;
 
-  groups.insert(groups.end(), dear.begin(), dear.end());
+  with(dear);
   Lack least = trials.start();
   const Choice best = best_choice(s, groups, trials, least);
   const Scenario nearest = changed(s, groups, mildest(s, groups, best, trials, least));

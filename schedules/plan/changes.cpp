@@ -94,14 +94,12 @@ ChangeGroup offloading(Tier tier) {
 }  // namespace
 
 std::vector<ChangeGroup> mild_changes(const Scenario& s) {
+  return {more_zero(s), more_expert_ranks(s), sequence_parallelism(s), smaller_micro_batches(s), more_recomputation(s)};
+}
+
+std::vector<ChangeGroup> placing_changes(const Scenario& s) {
   const std::uint32_t node = s.cluster.node.gpus, all = s.cluster.gpus;
-  return {more_zero(s),
-          more_expert_ranks(s),
-          sequence_parallelism(s),
-          smaller_micro_batches(s),
-          more_recomputation(s),
-          fewer_data_ranks(s, &Parallelism::tensor, 0, node),
-          fewer_data_ranks(s, &Parallelism::context, 0, all),
+  return {fewer_data_ranks(s, &Parallelism::tensor, 0, node), fewer_data_ranks(s, &Parallelism::context, 0, all),
           fewer_data_ranks(s, &Parallelism::pipeline, 0, all)};
 }
 

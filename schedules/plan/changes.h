@@ -13,9 +13,11 @@ using Change = std::function<void(Scenario&)>;
 /// Changes of the same kind, mildest first, of which one is made.
 using ChangeGroup = std::vector<Change>;
 
-/// Those on the same GPUs, roughly by what they cost a step: ZeRO, more expert ranks, sequence parallelism, smaller
-/// micro-batches, recomputation, more tensor ranks in a node, more context and pipeline ranks.
+/// Those that leave ranks where they are, roughly by what they cost a step: ZeRO, more expert ranks, sequence
+/// parallelism, smaller micro-batches, recomputation.
 std::vector<ChangeGroup> mild_changes(const Scenario& scenario);
+/// Other ranks on the same GPUs: more tensor ranks in a node, more context and pipeline ranks.
+std::vector<ChangeGroup> placing_changes(const Scenario& scenario);
 /// Those that send a layer's traffic over the network or its state out of the GPU: tensor ranks of several nodes,
 /// offloading, and less of it.
 std::vector<ChangeGroup> dear_changes(const Scenario& scenario);

@@ -12,15 +12,6 @@
 #include "sim/input_error.h"
 
 namespace stepcast::language {
-namespace {
-
-/// Whether srun stands in front, whose -N says how many nodes; that of mpirun how many ranks each has.
-bool starts_srun(std::span<const ShellWord> words) {
-  return std::ranges::any_of(words, [](const ShellWord& word) { return word.text == "srun"; });
-}
-
-}  // namespace
-
 Statements flags_of(std::span<const ShellWord> words, const std::string& file) {
   Statements out;
   bool takes_values = false;
@@ -37,9 +28,10 @@ Statements flags_of(std::span<const ShellWord> words, const std::string& file) {
       out.back().doubt = word.doubt;
       out.back().unset = word.unset;
       out.back().of_launcher = i < of_launcher;
-    } else if (i < of_launcher && word.text == "-N" && starts_srun(words.first(i))) {
-      out.push_back({.name = "--nodes", .text = {}, .place = word.place, .of_launcher = true});
-      takes_values = true;
+    } else if (const ShortSize size = i < of_launcher ? short_size(word.text, words.first(i)) : ShortSize{};
+               !size.name.empty()) {
+      out.push_back({.name = std::string(size.name), .text = std::string(size.value), .place = word.place});
+      out.back().of_launcher = takes_values = true;
     } else if (word.text.ends_with(".py") || (i <= of_launcher && is_short_option(word.text)) || has_its_value) {
       takes_values = false;  // the program that the flags behind it are of
     } else if (!word.doubt.empty() &&

@@ -44,10 +44,31 @@ TEST(LaunchedGpus, AreThoseThatSlurmIsAskedFor) {
   // What starts the ranks knows better.
   EXPECT_EQ(gpus_of(asked + "#SBATCH --gpus-per-node=8\nsrun torchrun --nnodes 2 --nproc_per_node 4 " + kShort), 8U);
   EXPECT_EQ(gpus_of("srun -N 2 --ntasks-per-node=8 python " + kShort), 16U);
-  EXPECT_EQ(gpus_of("mpirun -N 8 -np 32 python " + kShort), 8U) << "ranks of a node, of so many nodes";
+  EXPECT_EQ(gpus_of("mpirun -N 8 -np 32 python " + kShort), 32U) << "its -N says ranks of a node";
   EXPECT_EQ(gpus_of("srun --nodes=2 --ntasks-per-node=1 torchrun --nproc_per_node 8 " + kShort), 16U);
-  // A range is no number.
-  EXPECT_EQ(gpus_of("#!/bin/bash\n#SBATCH --nodes=2-4\nsrun python " + kShort), 8U);
+  EXPECT_EQ(gpus_of("srun -N2 -n16 python " + kShort), 16U);
+  EXPECT_EQ(gpus_of("srun --nodes=1 --ntasks=1 -w host torchrun --nnodes 4 --nproc_per_node 8 " + kShort), 32U);
+  EXPECT_EQ(gpus_of("#!/bin/bash\n#SBATCH -N2 --gres=gpu:h100:8\nsrun python " + kShort), 16U);
+  EXPECT_EQ(gpus_of("#!/bin/bash\n#SBATCH --nodes=\"2\" --ntasks=16\nsrun python " + kShort), 16U);
+  EXPECT_EQ(gpus_of("#!/bin/bash\n#SBATCH --gpus=32 --gres=nvme:1\nsrun python " + kShort), 32U);
+  EXPECT_EQ(gpus_of("#!/bin/bash\n#SBATCH --nodes=4\nsrun python " + kShort), 32U) << "the node's own GPUs";
+  EXPECT_EQ(gpus_of("#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=8\nW=${SLURM_NTASKS:-8}\ntorchrun --nnodes "
+                    "$((W/8)) --nproc_per_node 8 " +
+                    kShort),
+            16U);
+}
+
+TEST(LaunchedGpus, AreNotThoseOfLinesThatSlurmDoesNotRead) {
+  EXPECT_EQ(gpus_of("#!/bin/bash\nset -e\n#SBATCH --nodes=32\nsrun -N 2 python " + kShort), 16U);
+  EXPECT_EQ(gpus_of("#!/bin/bash\n#SBATCHX --nodes=9\n##SBATCH --nodes=7\nsrun -N 2 python " + kShort), 16U);
+  for (const std::string range : {"2-4", "<NODES>", "1k"}) {
+    std::string script = "#!/bin/bash\n#SBATCH --nodes=";
+    script.append(range).append("\nsrun python ").append(kShort);
+    EXPECT_THAT(complaint([&] { gpus_of(script); }),
+                HasSubstr("found '" + range + "', expected a number, or --set cluster.gpus=N"));
+  }
+  EXPECT_THAT(complaint([&] { gpus_of("torchrun --nnodes=1:4 --nproc_per_node 8 " + kShort); }),
+              HasSubstr("expected a number, or --set cluster.gpus=N"));
 }
 
 TEST(LaunchedGpus, ThatNothingSaysAreNamedSo) {

@@ -80,6 +80,17 @@ quantize.linear.float8 = {enable_fsdp_float8_all_gather = true, precompute_float
             "true current torchtitan-float8 all true");
 }
 
+// torchtitan v0.2.2, torchtitan/config/job_config.py, disable_loss_parallel: the logits are gathered.
+TEST(Published, ALossThatTorchtitanDoesNotSplit) {
+  const std::string text =
+      "model = {name = \"llama3\", flavor = \"8B\"}\ntraining = {local_batch_size = 1, seq_len = "
+      "8192}\nactivation_checkpoint.mode = \"full\"\nparallelism = {tensor_parallel_degree = 8";
+  const std::vector<std::string> on_64{"cluster.node=dgx-h100", "cluster.gpus=64"};
+  const std::vector<std::string> key{"software.loss_parallel"};
+  EXPECT_EQ(said_of(imported("torchtitan", text + "}\n", on_64), key), "true");
+  EXPECT_EQ(said_of(imported("torchtitan", text + ", disable_loss_parallel = true}\n", on_64), key), "false");
+}
+
 // github.com/pytorch/torchtitan @820504e, docs/float8.md: "float8 with rowwise scaling".
 TEST(Published, RowwiseFloat8InTorchtitan) {
   const std::string text = R"(
