@@ -235,7 +235,7 @@ PassTime together(const PassTime& a, const PassTime& b) {
   pair.host.behind = std::max({a.host.behind, b.host.behind, both.host.time - pair.duration});
   const Time beside = std::max(both.copies_in, both.copies_out);
   pair.exposed_copy = beside == Time{} ? both.exposed_copy : std::max(beside - pair.duration, Time{});
-  if (pair.exposed_copy > Time{}) pair.hides_copies = beside == Time{} ? Time{} : pair.duration;
+  if (beside > Time{} && pair.exposed_copy > Time{}) pair.hides_copies = pair.duration;
   pair.duration += pair.exposed_copy;
   return pair;
 }

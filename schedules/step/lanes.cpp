@@ -113,7 +113,7 @@ LaneTask& Lanes::add_compute(std::uint32_t lane, const Pass& pass, const Stretch
     ends.first = step.program.kernels(streams_[lane].compute, {});
     ends.last = kernels(lane, time.duration, disturbed);
     step.program.after(ends.last, in_step(lane, ends.first));
-  } else if (slowdown_ > 0 && disturbed && time.exposed_copy > Time{} && time.copies_in + time.copies_out > Time{}) {
+  } else if (slowdown_ > 0 && disturbed && time.exposed_copy > Time{} && time.hides_copies > Time{}) {
     // What slows kernels does not slow copies beside them.
     ends.first = step.program.kernels(streams_[lane].compute, {});
     const TaskId copied = step.program.delay(time.duration);

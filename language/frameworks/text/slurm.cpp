@@ -42,10 +42,13 @@ struct SlurmSize {
   Place place;
 };
 
-/// The words of all "#SBATCH" lines with the numbers of these. Slurm reads no further than to the first command.
-std::vector<std::pair<std::string, std::uint32_t>> asked_words(std::string_view script) {
+/// Words of a script with the numbers of their lines.
+using NumberedWords = std::vector<std::pair<std::string, std::uint32_t>>;
+
+/// Those of all "#SBATCH" lines. Slurm reads no further than to the first command.
+NumberedWords asked_words(std::string_view script) {
   constexpr std::string_view kMark = "#SBATCH";
-  std::vector<std::pair<std::string, std::uint32_t>> out;
+  NumberedWords out;
   std::uint32_t number = 0;
   for (std::size_t begin = 0; begin < script.size();) {
     const std::size_t end = std::min(script.find('\n', begin), script.size());
@@ -64,8 +67,7 @@ std::vector<std::pair<std::string, std::uint32_t>> asked_words(std::string_view 
   return out;
 }
 
-std::optional<SlurmSize> asked_for(std::string_view script, const std::string& file, const SizeOption& option) {
-  const auto words = asked_words(script);
+std::optional<SlurmSize> asked_for(const NumberedWords& words, const std::string& file, const SizeOption& option) {
   std::optional<SlurmSize> out;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const auto& [word, line] = words[i];
@@ -85,12 +87,12 @@ std::optional<SlurmSize> asked_for(std::string_view script, const std::string& f
 }
 
 /// What a launcher's flags say of an option, or else the script's lines.
-std::optional<SlurmSize> said_of(const Statements& flags, std::string_view script, const std::string& file,
+std::optional<SlurmSize> said_of(const Statements& flags, const NumberedWords& asked, const std::string& file,
                                  const SizeOption& option) {
   for (const Statement& each : flags)
     if (each.of_launcher && std::ranges::find(option, each.name) != option.end())
       return SlurmSize{count_in(each.text), each.place};
-  return asked_for(script, file, option);
+  return asked_for(asked, file, option);
 }
 
 bool says(const Statements& flags, std::span<const std::string_view> names) {
@@ -111,17 +113,18 @@ void say(Statements& flags, const char* name, const SlurmSize& size) {
 
 std::map<std::string, std::string, std::less<>> slurm_variables(std::string_view script) {
   std::map<std::string, std::string, std::less<>> out;
+  const NumberedWords asked = asked_words(script);
   const auto give = [&](const std::optional<SlurmSize>& size, std::initializer_list<const char*> variables) {
     const std::optional<std::int64_t> number = size ? number_of(size->count) : std::nullopt;
     if (number)
       for (const char* variable : variables) out.emplace(variable, size->count);
     return number;
   };
-  const auto nodes = give(asked_for(script, "", kNodes), {"SLURM_NNODES", "SLURM_JOB_NUM_NODES"});
-  give(asked_for(script, "", kGpusOfEach), {"SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE"});
-  const auto each = give(asked_for(script, "", kTasksOfEach), {"SLURM_NTASKS_PER_NODE", "SLURM_TASKS_PER_NODE"});
-  give(asked_for(script, "", kGpus), {"SLURM_GPUS"});
-  if (!give(asked_for(script, "", kTasks), {"SLURM_NTASKS", "SLURM_NPROCS"}) && nodes && each)
+  const auto nodes = give(asked_for(asked, "", kNodes), {"SLURM_NNODES", "SLURM_JOB_NUM_NODES"});
+  give(asked_for(asked, "", kGpusOfEach), {"SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE"});
+  const auto each = give(asked_for(asked, "", kTasksOfEach), {"SLURM_NTASKS_PER_NODE", "SLURM_TASKS_PER_NODE"});
+  give(asked_for(asked, "", kGpus), {"SLURM_GPUS"});
+  if (!give(asked_for(asked, "", kTasks), {"SLURM_NTASKS", "SLURM_NPROCS"}) && nodes && each)
     give(SlurmSize{std::to_string(*nodes * *each), {}}, {"SLURM_NTASKS", "SLURM_NPROCS"});
   return out;
 }
@@ -139,18 +142,19 @@ ShortSize short_size(std::string_view word, std::span<const ShellWord> before) {
 void add_slurm_sizes(std::string_view script, const std::string& file, Statements& flags) {
   static constexpr std::array<std::string_view, 2> kSaysNodes{"--nnodes", "--num_nodes"};
   static constexpr std::array<std::string_view, 3> kSaysGpus{"--nproc-per-node", "--nproc_per_node", "--num_gpus"};
+  const NumberedWords asked = asked_words(script);
   // Where another launcher says it, srun may start one node's part of the job.
-  const std::optional<SlurmSize> nodes = said_of(flags, script, file, kNodes);
+  const std::optional<SlurmSize> nodes = said_of(flags, asked, file, kNodes);
   if (says(flags, kSaysNodes))
     forget(flags, "--nodes");
   else if (nodes)
     say(flags, "--nodes", *nodes);
   if (says(flags, kSaysGpus)) return forget(flags, "--gpus-per-node");
   for (const SizeOption& of_each : {kGpusOfEach, kTasksOfEach})
-    if (const std::optional<SlurmSize> size = said_of(flags, script, file, of_each))
+    if (const std::optional<SlurmSize> size = said_of(flags, asked, file, of_each))
       return say(flags, "--gpus-per-node", *size);
   for (const SizeOption& of_all : {kGpus, kTasks})
-    if (const std::optional<SlurmSize> size = said_of(flags, script, file, of_all)) {
+    if (const std::optional<SlurmSize> size = said_of(flags, asked, file, of_all)) {
       const std::int64_t all = number_of(size->count).value_or(0);
       const std::int64_t over = nodes ? number_of(nodes->count).value_or(1) : 1;
       const bool even = all > 0 && all % over == 0;
