@@ -224,9 +224,11 @@ class Run {
     // Updates that come together share the servers' memory bandwidth.
     const workload::EngineId memory = program_.add_engine();
     if (in_.record) program_.remember_ranks();
-    std::vector<TaskId> clocks;  // all have updated so many times
+    std::vector<std::vector<TaskId>> clocks;  // by step and bucket: all workers have updated it so many times
     if (s_.data_parallel.consistency == Consistency::bounded_staleness)
-      for (std::uint32_t k = 0; k < std::ranges::max(steps); ++k) clocks.push_back(program_.moment());
+      for (std::uint32_t k = 0; k < std::ranges::max(steps); ++k)
+        for (std::vector<TaskId>& clock = clocks.emplace_back(); clock.size() < plan_.front().buckets.size();)
+          clock.push_back(program_.moment());
     const Time host = s_.software.cuda_graphs == CudaGraphs::step ? Time{} : s_.software.host_per_pass;
     for (std::uint32_t d = 0; d < workers_; ++d) {
       const Group ranks = ranks_of(d);
@@ -280,9 +282,9 @@ class Run {
           made.reads.push_back(has_link(d) ? program_.communicate(down, declared_.at(pull)) : program_.moment());
           program_.after(made.reads.back(), made.updates[b]);
           if (clocks.empty()) continue;
-          program_.after(clocks[k], made.updates[b]);
+          program_.after(clocks[k][b], made.updates[b]);
           if (k >= *s_.data_parallel.staleness)
-            program_.after(made.reads.back(), clocks[k - *s_.data_parallel.staleness]);
+            program_.after(made.reads.back(), clocks[k - *s_.data_parallel.staleness][b]);
         }
       }
     }

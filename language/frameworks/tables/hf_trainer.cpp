@@ -111,17 +111,24 @@ std::vector<FlagRow> sharding_rows() {
       {.name = "--deepspeed", .key = "@deepspeed", .remark = "data_parallel.zero, as its file says"},
       {.name = "--deepspeed_config_file", .key = "@deepspeed", .only_read = true, .remark = "data_parallel.zero"},
       {.name = "--fsdp", .key = "@fsdp", .remark = "data_parallel.zero, offload"},
-      {.name = "--fsdp_config", .key = "@fsdp_file", .only_read = true, .remark = "data_parallel.zero, offload"},
+      {.name = "--fsdp_config", .key = "@fsdp_file", .remark = "data_parallel.zero, offload, software"},
+      {.name = "fsdp_config.version",
+       .key = "@fsdp_version",
+       .spellings = {{"1", "1"}, {"2", "2"}},
+       .only_read = true,
+       .remark = "software"},
       {.name = "fsdp_config.sharding_strategy",
        .key = "@strategy",
        .spellings = {{"3", "FULL_SHARD"},
                      {"2", "SHARD_GRAD_OP"},
                      {"0", "NO_SHARD"},
                      {"hybrid", "HYBRID_SHARD"},
+                     {"hybrid 2", "HYBRID_SHARD_ZERO2"},
                      {"3", "1"},
                      {"2", "2"},
                      {"0", "3"},
-                     {"hybrid", "4"}},
+                     {"hybrid", "4"},
+                     {"hybrid 2", "5"}},
        .only_read = true,
        .remark = "data_parallel.zero"},
       {.name = "fsdp_config.reshard_after_forward",
@@ -165,7 +172,8 @@ std::vector<FlagRow> sharding_rows() {
 
 /// What `accelerate launch` takes in front of the program: keys of its file, as flags.
 std::vector<FlagRow> accelerate_rows() {
-  static constexpr std::array<Spelling, 7> kFlags{{
+  static constexpr std::array<Spelling, 8> kFlags{{
+      {"fsdp_config.version", "--fsdp_version"},
       {"fsdp_config.sharding_strategy", "--fsdp_sharding_strategy"},
       {"fsdp_config.reshard_after_forward", "--fsdp_reshard_after_forward"},
       {"fsdp_config.offload_params", "--fsdp_offload_params"},
@@ -273,10 +281,10 @@ const std::string& hf_ignored() {
       "--fsdp_auto_wrap* "
       "--fsdp_backward_prefetch* --fsdp_forward_prefetch --fsdp_state_dict* --fsdp_sync* --fsdp_use_orig* "
       "--fsdp_cpu_ram* "
-      "--fsdp_version --zero3_* --gradient_clipping --deepspeed_multinode* --deepspeed_hostfile "
+      "--zero3_* --gradient_clipping --deepspeed_multinode* --deepspeed_hostfile "
       "--bf16_full_eval --fp16_full_eval --fp16_opt_level --half_precision* --use_cache --past_index "
       "fsdp_config.transformer* fsdp_config.auto_wrap* fsdp_config.backward_prefetch* fsdp_config.forward_prefetch "
-      "fsdp_config.cpu_ram* fsdp_config.state_dict* fsdp_config.sync* fsdp_config.use_orig* fsdp_config.version "
+      "fsdp_config.cpu_ram* fsdp_config.state_dict* fsdp_config.sync* fsdp_config.use_orig* "
       "fsdp_config.limit* fsdp_config.min_num* fsdp_config.xla* deepspeed_config.deepspeed* deepspeed_config.zero3* "
       "deepspeed_config.gradient_clipping tpu_env";
   return names;
@@ -323,6 +331,7 @@ void spell_torch(Words& words, const std::string& engine) {
                     : zero == "2" ? "shard_grad_op"
                                   : "no_shard") +
             " auto_wrap" + (all ? " offload" : ""));
+    if (text_of(words, "software").starts_with("pytorch-fsdp2")) say(words, "@fsdp_file", R"({"version": 2})");
   }
   const auto bucket = words.find("data_parallel.bucket");
   constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
@@ -410,16 +419,19 @@ void read_fsdp(Words& words) {
       continue;
     }
     own = "@fsdp";
-    zero = word == "full_shard"      ? "3"
-           : word == "shard_grad_op" ? "2"
-           : word == "no_shard"      ? "0"
-           : word == "hybrid_shard"  ? "hybrid"
-                                     : "";
+    zero = word == "full_shard"           ? "3"
+           : word == "shard_grad_op"      ? "2"
+           : word == "no_shard"           ? "0"
+           : word == "hybrid_shard"       ? "hybrid"
+           : word == "hybrid_shard_zero2" ? "hybrid 2"
+                                          : "";
     if (zero.empty())
-      refuse(words, "@fsdp", "full_shard, shard_grad_op, no_shard or hybrid_shard, with auto_wrap and offload");
+      refuse(words, "@fsdp",
+             "full_shard, shard_grad_op, no_shard, hybrid_shard or hybrid_shard_zero2, with auto_wrap and offload");
   }
-  say(words, "data_parallel.zero", zero == "hybrid" ? "3" : zero, own);
-  if (zero == "hybrid") read_shard_group(words, own);
+  const bool hybrid = zero.starts_with("hybrid");
+  say(words, "data_parallel.zero", zero == "hybrid" ? "3" : zero == "hybrid 2" ? "2" : zero, own);
+  if (hybrid) read_shard_group(words, own);
   if (offload)
     for (const char* key : {"offload.optimizer", "offload.parameters"})
       say(words, key, "host", words.contains("@fsdp_offload") ? "@fsdp_offload" : "@fsdp");
@@ -445,8 +457,13 @@ void read_torch(Words& words, bool fsdp) {
       "--per_device_train_batch_size x --gradient_accumulation_steps x GPUs");
   say(words, "training.optimizer", text_of(words, "@optimizer"), "@optimizer");
   if (text_of(words, "@fsdp_recompute") == "true") say(words, "recompute", "full", "@fsdp_recompute");
-  if (!words.contains("software"))
-    say(words, "software", fsdp ? "pytorch-fsdp2" : "pytorch-ddp", fsdp ? "assumed of FSDP" : "assumed of DDP");
+  if (words.contains("software")) return;
+  if (!fsdp)
+    say(words, "software", "pytorch-ddp", "assumed of DDP");
+  else if (words.contains("@fsdp_version"))
+    say(words, "software", "pytorch-fsdp" + text_of(words, "@fsdp_version"), "@fsdp_version");
+  else
+    say(words, "software", "pytorch-fsdp1", "assumed, FSDP's version of accelerate's default: no fsdp_version");
 }
 
 void read_hf(Words& words, const Framework&) {

@@ -56,6 +56,16 @@ Statements read_flags(std::string_view text, const std::string& file, const Shel
   return flags;
 }
 
+namespace {
+
+/// A flag's value, quoted where a shell would see more in it. Bash's own "$NAME" stays what it stands for.
+std::string in_shell_quotes(const std::string& text) {
+  if (text.find('"') != text.npos) return "'" + text + "'";
+  return text.find_first_of(" ()*|[]'") == text.npos ? text : '"' + text + '"';
+}
+
+}  // namespace
+
 std::string write_flags(const std::vector<std::string>& heading, const Statements& statements) {
   std::string out = "#!/usr/bin/env bash\n" + comment_lines(heading, "#") + "FLAGS=(\n";
   std::string command;
@@ -64,8 +74,7 @@ std::string write_flags(const std::vector<std::string>& heading, const Statement
       command = each.text;
       continue;
     }
-    const bool quotes = each.text.find_first_of("()*|[]'") != each.text.npos;
-    std::string line = "  " + each.name + (each.text.empty() ? "" : quotes ? " \"" + each.text + '"' : " " + each.text);
+    std::string line = "  " + each.name + (each.text.empty() ? "" : " " + in_shell_quotes(each.text));
     constexpr std::size_t kCommentsFrom = 52;
     if (!each.comment.empty())
       line += std::string(std::max(line.size() + 2, kCommentsFrom) - line.size(), ' ') + "# " + each.comment;

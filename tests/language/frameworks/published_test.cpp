@@ -677,7 +677,7 @@ TEST(Published, VicunaInTheTrainer) {
                           {"cluster.node=dgx-a100-80gb", "model=llama2-13b"});
   EXPECT_EQ(said_of(s, kPlan), "1 1 8 1 32 bf16 3 full");
   EXPECT_EQ(said_of(s, {"software", "data_parallel.gradient_precision", "training.sequence"}),
-            "pytorch-fsdp2 bf16 2048");
+            "pytorch-fsdp1 bf16 2048");
   const auto seven = imported(
       "hf-trainer",
       "torchrun --nproc_per_node=16 --master_port=20001 fastchat/train/train.py --model_name_or_path llama-7b --fp16 "
@@ -755,6 +755,14 @@ TEST(Published, FilesOfAccelerate) {
                        on),
               kPlan),
       "1 1 8 2 16 bf16 2 none");
+  // FSDP's version is 1 where nothing says it.
+  const auto stack = [&](const std::string& flags) {
+    return said_of(imported("hf-trainer", "accelerate launch --use_fsdp --num_processes 8 " + flags + arguments, on),
+                   {"software"});
+  };
+  EXPECT_EQ(said_of(sharded, {"software"}), "pytorch-fsdp1");
+  EXPECT_EQ(stack("--fsdp_version 2 --fsdp_reshard_after_forward true "), "pytorch-fsdp2");
+  EXPECT_EQ(stack("--fsdp_version 1 --fsdp_sharding_strategy FULL_SHARD "), "pytorch-fsdp1");
   // A flag in front of the program counts more than the file.
   const auto offloaded = with("deepspeed_zero3.yaml", "--num_processes 8 " + arguments);
   EXPECT_EQ(said_of(offloaded, kPlan), "1 1 8 2 16 bf16 3 none");

@@ -140,8 +140,9 @@ std::string deepspeed_plan(PlanDice& dice) {
 }
 
 std::string hf_plan(PlanDice& dice) {
-  const char* software = dice.of({"huggingface-deepspeed", "pytorch-fsdp2", "pytorch-ddp"});
-  const bool ddp = software == std::string("pytorch-ddp"), fsdp = software == std::string("pytorch-fsdp2");
+  const char* software = dice.of({"huggingface-deepspeed", "pytorch-fsdp1", "pytorch-fsdp2", "pytorch-ddp"});
+  const bool ddp = software == std::string("pytorch-ddp"),
+             fsdp = std::string_view(software).starts_with("pytorch-fsdp");
   PlanSizes size{ddp || fsdp ? 1 : dice.of({1u, 2u}), 1, 1, dice.of({2u, 4u, 8u, 16u}), 1};
   std::string training = dice.of({"precision: bf16", "precision: bf16", "precision: fp16", "precision: fp32"});
   const bool low = training.ends_with("16");

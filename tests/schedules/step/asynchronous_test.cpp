@@ -151,6 +151,21 @@ TEST(BoundedStaleness, OfNoneWaitsForAll) {
   EXPECT_NEAR(to_seconds(forecast(s).step), 2 * c, 1e-6);
 }
 
+TEST(BoundedStaleness, WaitsForEachBucketByItself) {
+  // Both ways of the server's card at once, as where all workers wait: the first bucket comes back while the last
+  // leaves.
+  Scenario s = workers(8, Consistency::bounded_staleness);
+  s.training.global_batch = 8;
+  s.training.sequence = 128;
+  s.data_parallel.overlap = true;
+  s.data_parallel.bucket = Bytes{64 << 20};
+  s.data_parallel.staleness = 0;
+  const Time bounded = forecast(s).step;
+  s.data_parallel.staleness = {};
+  s.data_parallel.consistency = Consistency::bulk_synchronous;
+  EXPECT_NEAR(bounded / forecast(s).step, 1, 0.05);
+}
+
 TEST(BoundedStaleness, GoesAtThePaceOfALastingStraggler) {
   Scenario s = workers(8, Consistency::bounded_staleness);
   free_network(s);
