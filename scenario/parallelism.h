@@ -39,7 +39,8 @@ struct Parallelism {
   bool sequence = false;                          ///< Megatron's sequence parallelism over the tensor ranks
   std::vector<std::uint32_t> layers_per_stage{};  ///< of each model chunk, in the model's order; none: as many each
   std::uint32_t context = 1;                      ///< ranks that share each sequence
-  std::uint32_t expert = 1;                       ///< ranks of a stage that share the experts
+  std::uint32_t expert = 1;                       ///< ranks of a stage that share out the experts
+  std::uint32_t expert_tensor = 1;                ///< ranks that share each expert: its columns, then its rows
   ContextMethod context_method = ContextMethod::ring;
   std::optional<TensorMethod> tensor_method{};  ///< none: megatron; networks: partition_output
   std::optional<TensorGrid> tensor_grid{};      ///< none: one row
@@ -69,9 +70,11 @@ inline bool is_grid(const TensorGrid& grid) { return grid.rows > 1 || grid.depth
 
 /// Ranks of a stage with the same weights, experts apart: they sum their gradients.
 inline std::uint32_t weight_copies(const Parallelism& plan) { return plan.data * plan.context; }
-/// Ranks of a stage with the same experts.
+/// Ranks of a stage that have all experts together, each once.
+inline std::uint32_t expert_ranks(const Parallelism& plan) { return plan.expert * plan.expert_tensor; }
+/// Ranks of a stage with the same experts, or the same parts of them.
 inline std::uint32_t expert_copies(const Parallelism& plan) {
-  return plan.tensor * plan.context * plan.data / plan.expert;
+  return plan.tensor * plan.context * plan.data / expert_ranks(plan);
 }
 
 }  // namespace stepcast::schedules

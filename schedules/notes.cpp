@@ -85,7 +85,7 @@ void note_pipeline(const Scenario& s, std::vector<Note>& out) {
     out.push_back(
         {"pipeline.schedule", "interleaved-1f1b with one virtual stage is 1f1b; say pipeline.virtual_stages"});
   const bool sends_inside = s.parallelism.tensor > 1 || s.parallelism.context > 1;
-  if (schedule != nullptr && schedule->runs_together && sends_inside && s.parallelism.expert == 1)
+  if (schedule != nullptr && schedule->runs_together && sends_inside && expert_ranks(s.parallelism) == 1)
     out.push_back({"pipeline.schedule",
                    plan.schedule +
                        " runs a forward beside a backward, so that each hides what the other sends among tensor "

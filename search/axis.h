@@ -31,7 +31,7 @@ struct SearchAxis {
 /// Every axis, the outermost first: values of the last one change fastest. Those up to kSharedAxes decide what a
 /// layer's kernels and their traffic take, so plans that differ in the others alone share that.
 std::span<const SearchAxis> axes();
-inline constexpr std::size_t kAxes = 17, kSharedAxes = 12;
+inline constexpr std::size_t kAxes = 18, kSharedAxes = 13;
 
 /// The values of the axis parallelism.layers_per_stage.
 enum class LayersPerStage : std::uint8_t {

@@ -29,6 +29,8 @@ std::vector<PlanPart> parts_of(const Scenario& s) {
       {"parallelism.context", std::int64_t{p.context}, words(p.context > 1, fmt::format("context {}", p.context))},
       {"parallelism.expert", std::int64_t{p.expert},
        words(p.expert > 1 || s.model.experts.count > 0, fmt::format("expert {}", p.expert))},
+      {"parallelism.expert_tensor", std::int64_t{p.expert_tensor},
+       words(p.expert_tensor > 1, fmt::format("expert_tensor {}", p.expert_tensor))},
       {"parallelism.pipeline", std::int64_t{p.pipeline}, fmt::format("pipeline {}", p.pipeline)},
       {"pipeline.schedule", s.pipeline.schedule, words(p.pipeline > 1, "schedule " + s.pipeline.schedule)},
       {"pipeline.virtual_stages", std::int64_t{virtual_stages},

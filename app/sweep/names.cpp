@@ -26,6 +26,7 @@ constexpr NamedSize kSizes[] = {
     {"parallelism.tensor", [](const Scenario& s) { return s.parallelism.tensor; }},
     {"parallelism.context", [](const Scenario& s) { return s.parallelism.context; }},
     {"parallelism.expert", [](const Scenario& s) { return s.parallelism.expert; }},
+    {"parallelism.expert_tensor", [](const Scenario& s) { return s.parallelism.expert_tensor; }},
     {"parallelism.pipeline", [](const Scenario& s) { return s.parallelism.pipeline; }},
     {"parallelism.data", [](const Scenario& s) { return s.parallelism.data; }},
     {"cluster.gpus", [](const Scenario& s) { return s.cluster.gpus; }},

@@ -71,6 +71,7 @@ Traits traits(const Scenario& s) {
   kind(p.sequence && p.tensor > 1 && s.software.tensor_overlap == TensorOverlap::all, "tensor traffic in parts");
   kind(p.context > 1, "context parallel");
   kind(p.expert > 1, "expert parallel");
+  kind(p.expert_tensor > 1, "experts split over ranks");
   kind(p.pipeline > 1, "pipeline " + s.pipeline.schedule);
   kind(s.data_parallel.zero > 0, "ZeRO " + std::to_string(s.data_parallel.zero));
   kind(s.data_parallel.shard_group.has_value(), "hybrid sharding");

@@ -19,10 +19,11 @@ bool matches(std::string_view pattern, std::string_view name) {
 
 /// What a plan has that makes nothing of the key, whatever the framework.
 bool is_neutral(std::string_view key, std::string_view text) {
-  static constexpr std::array<FixedKey, 12> kNeutral{{{"parallelism.tensor", "1", {}},
+  static constexpr std::array<FixedKey, 13> kNeutral{{{"parallelism.tensor", "1", {}},
                                                       {"parallelism.context", "1", {}},
                                                       {"parallelism.pipeline", "1", {}},
                                                       {"parallelism.expert", "1", {}},
+                                                      {"parallelism.expert_tensor", "1", {}},
                                                       {"parallelism.sequence", "false", {}},
                                                       {"pipeline.schedule", "1f1b", {}},
                                                       {"pipeline.virtual_stages", "1", {}},

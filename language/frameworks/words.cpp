@@ -154,6 +154,7 @@ void say_parallelism(const Scenario& s, Speaker& out) {
   out.size("parallelism.pipeline", p.pipeline);
   out.size("parallelism.data", p.data);
   out.size("parallelism.expert", p.expert);
+  out.size("parallelism.expert_tensor", p.expert_tensor);
   out.flag("parallelism.sequence", p.sequence && p.tensor > 1);
   if (p.context > 1)
     out.text("parallelism.context_method",

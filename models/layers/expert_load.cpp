@@ -60,19 +60,20 @@ Routing routing(const Scenario& s) {
   Routing r;
   r.tokens = s.training.micro_batch * s.training.sequence / (std::int64_t{plan.tensor} * plan.context);
   r.local_experts = experts.count / plan.expert;
+  r.sharers = plan.expert_tensor;
   const auto wanted = static_cast<double>(r.tokens * experts.active);
   const double even = wanted / static_cast<double>(experts.count);
   if (const std::optional<double> capacity = s.training.expert_load.capacity) {
     const std::int64_t from_each_rank = round_up(even * *capacity);
     r.sent = from_each_rank * experts.count;
-    r.per_expert = from_each_rank * plan.expert;
+    r.per_expert = from_each_rank * plan.expert * r.sharers;
     r.kept = std::min(1.0, static_cast<double>(r.sent) / wanted);
     r.useful = std::min(1.0, *capacity);
   } else {
     r.sent = r.tokens * experts.active;
-    r.per_expert = round_up(even * plan.expert * std::ranges::max(rank_loads(s)));
+    r.per_expert = round_up(even * plan.expert * std::ranges::max(rank_loads(s))) * r.sharers;
   }
-  r.useful *= wanted / static_cast<double>(r.received());
+  r.useful *= wanted / static_cast<double>(r.received_alone());
   return r;
 }
 

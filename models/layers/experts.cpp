@@ -26,7 +26,7 @@ struct Routed {
   double bytes(std::int64_t rows, std::int64_t width) const { return d(rows) * d(width) * d(z.element); }
   double scores() const { return d(r.tokens) * d(experts.count); }
   /// Received copies come by sender; the experts want them by expert.
-  bool sorts() const { return ranks > 1 && r.local_experts > 1; }
+  bool sorts() const { return ranks * r.sharers > 1 && r.local_experts > 1; }
 
   const Scenario& s;
   const StackSizes& z;
@@ -36,14 +36,20 @@ struct Routed {
   const int launches;  ///< of a multiply of all local experts
 };
 
+// Ranks that share an expert gather what each of them has received, and add up what their parts make of it:
+// megatron/core/transformer/moe/token_dispatcher.py, MoEAlltoAllTokenDispatcher.
 void send_to_experts(PassWriter& w, const Routed& e) {
+  const double received = e.bytes(e.r.received(), e.z.hidden);
   if (e.ranks > 1) w.exchange(Among::dispatch, Operation::all_to_all, e.bytes(e.r.sent, e.z.hidden));
-  if (e.sorts()) w.touch(2 * e.bytes(e.r.received(), e.z.hidden));
+  if (e.r.sharers > 1) w.exchange(Among::expert_tensor, Operation::all_gather, received);
+  if (e.sorts()) w.touch(2 * received);
 }
 
 void send_back(PassWriter& w, const Routed& e) {
-  if (e.sorts()) w.touch(2 * e.bytes(e.r.received(), e.z.hidden));
-  if (e.ranks > 1) w.exchange(Among::combine, Operation::all_to_all, e.bytes(e.r.received(), e.z.hidden));
+  const double received = e.bytes(e.r.received(), e.z.hidden);
+  if (e.sorts()) w.touch(2 * received);
+  if (e.r.sharers > 1) w.exchange(Among::expert_tensor, Operation::reduce_scatter, received);
+  if (e.ranks > 1) w.exchange(Among::combine, Operation::all_to_all, e.bytes(e.r.received_alone(), e.z.hidden));
 }
 
 void choose_experts(Writer& w, const Routed& e) {
@@ -67,19 +73,21 @@ void choose_experts(Writer& w, const Routed& e) {
   w.backward.touch(e.bytes(e.r.tokens + e.r.sent, z.hidden));
 }
 
-/// A multiply of all local experts from `in` to `out` columns, which owns `parameters` of all experts.
+/// A multiply of all local experts, or of this rank's part of them, from `in` to `out` columns, which owns its part of
+/// the `parameters` of all experts.
 void multiply(Writer& w, const Routed& e, Kind kind, std::int64_t in, std::int64_t out, double parameters) {
   const std::int64_t rows = e.r.per_expert, local = e.r.local_experts;
   w.begin(kind);
-  w.owns_of_experts(parameters / e.ranks, e.ranks > 1);
+  const std::uint32_t holders = expert_ranks(e.s.parallelism);
+  w.owns_of_experts(parameters / holders, holders > 1);
   w.forward.gemm(rows, in, out, local, e.launches, e.r.useful);
   w.backward.gemm(rows, out, in, local, e.launches, e.r.useful);
   w.backward.weight_gradient(out, in, rows, local, e.launches, e.r.useful);
 }
 
 void visit_experts(Writer& w, const Routed& e) {
-  const std::int64_t hidden = e.z.hidden, inner = e.experts.ffn;
-  const double out = d(hidden) * d(inner) * d(e.experts.count);
+  const std::int64_t hidden = e.z.hidden, inner = e.experts.ffn / e.r.sharers;
+  const double out = d(hidden) * d(e.experts.ffn) * d(e.experts.count);
   w.begin(Kind::experts_dispatch);
   send_to_experts(w.forward, e);
   send_back(w.backward, e);

@@ -82,7 +82,8 @@ enum class Among : std::uint8_t {
   context,        ///< that share each sequence
   context_ring,   ///< likewise, each to the next
   dispatch,       ///< that share the experts: tokens to their experts, more to those in demand
-  combine         ///< and back
+  combine,        ///< and back
+  expert_tensor   ///< that share each expert
 };
 
 /// Traffic inside a layer. `under_next`: it may run beside the kernel that follows it in the list.

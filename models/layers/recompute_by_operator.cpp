@@ -118,6 +118,7 @@ class ByOperator {
   static bool is_kept(const TensorCollective& traffic) { return is_scattered(traffic) || is_exchange(traffic); }
   /// That share what is scattered: of tensor ranks, those in a row.
   std::uint32_t ranks(const TensorCollective& traffic) const {
+    if (traffic.among == Among::expert_tensor) return s_.parallelism.expert_tensor;
     return traffic.among == Among::tensor ? grid(s_.parallelism).columns : s_.parallelism.tensor;
   }
   /// Whether backward reads nothing of a result: of the layer's last multiply and what follows, which is only added to

@@ -233,6 +233,8 @@ void check_node_limit(const Scenario& s, std::vector<Problem>& out) {
   const ExpertLoad& load = s.training.expert_load;
   if (!load.node_limit || s.parallelism.expert == 1) return;
   const std::string key = "training.experts.node_limit";
+  if (s.parallelism.expert_tensor > 1)
+    out.push_back({key, "with parallelism.expert_tensor " + n(s.parallelism.expert_tensor) + " is not built"});
   if (load.capacity || load.spread > 0)
     out.push_back({key, "with " + std::string(load.capacity ? "capacity" : "spread") +
                             " is not built; experts get their even share, dropless"});
@@ -257,9 +259,12 @@ void check_node_limit(const Scenario& s, std::vector<Problem>& out) {
 void check_experts(const Scenario& s, std::vector<Problem>& out) {
   const Experts& experts = s.model.experts;
   const Parallelism& plan = s.parallelism;
-  const std::int64_t ranks = plan.expert, stage = std::int64_t{plan.tensor} * plan.context * plan.data;
+  const std::int64_t ranks = plan.expert, sharers = plan.expert_tensor, holders = ranks * sharers,
+                     stage = std::int64_t{plan.tensor} * plan.context * plan.data;
   if (s.model.family != Family::moe) {
     if (ranks > 1) out.push_back({"parallelism.expert", "expert " + n(ranks) + ": this model has no experts"});
+    if (sharers > 1)
+      out.push_back({"parallelism.expert_tensor", "expert_tensor " + n(sharers) + ": this model has no experts"});
     const ExpertLoad& load = s.training.expert_load;
     if (load.capacity || load.spread > 0 || load.node_limit)
       out.push_back({"training.experts", "this model has no experts"});
@@ -271,21 +276,25 @@ void check_experts(const Scenario& s, std::vector<Problem>& out) {
   if (experts.count % ranks != 0)
     out.push_back(
         {"parallelism.expert", "expert " + n(ranks) + " does not divide model.experts.count " + n(experts.count)});
-  if (stage % ranks != 0)
-    out.push_back({"parallelism.expert", "expert " + n(ranks) + " does not divide the " + n(stage) +
-                                             " ranks of a stage: tensor " + n(plan.tensor) + " x context " +
-                                             n(plan.context) + " x data " + n(plan.data)});
-  if (plan.tensor > 1 && ranks % plan.tensor != 0)
+  if (experts.ffn % sharers != 0)
+    out.push_back({"parallelism.expert_tensor",
+                   "expert_tensor " + n(sharers) + " does not divide model.experts.ffn " + n(experts.ffn)});
+  const std::string held = "expert " + n(ranks) + (sharers > 1 ? " x expert_tensor " + n(sharers) : "");
+  if (stage % holders != 0)
+    out.push_back({"parallelism.expert", held + " does not divide the " + n(stage) + " ranks of a stage: tensor " +
+                                             n(plan.tensor) + " x context " + n(plan.context) + " x data " +
+                                             n(plan.data)});
+  if (plan.tensor > 1 && holders % plan.tensor != 0)
     out.push_back(
-        {"parallelism.expert", "expert " + n(ranks) + " is not a multiple of tensor " + n(plan.tensor) +
-                                   ": tensor ranks share out the experts, splitting an expert over them is not built"});
+        {"parallelism.expert", held + " is not a multiple of tensor " + n(plan.tensor) +
+                                   ": tensor ranks share out the experts, or with expert_tensor each expert"});
   if (plan.tensor > 1 && !plan.sequence)
     out.push_back({"parallelism.sequence", "false, with experts and tensor " + n(plan.tensor) +
                                                ": every tensor rank would route the same tokens; expected true"});
-  if (ranks > 1 && s.data_parallel.shard_group)
-    out.push_back({"data_parallel.shard_group", "hybrid sharding with expert " + n(ranks) + " is not built"});
-  if (ranks > 1 && s.data_parallel.mode != DataParallelMode::all_reduce)
-    out.push_back({"data_parallel.mode", "parameter servers with expert " + n(ranks) + " are not built"});
+  if (holders > 1 && s.data_parallel.shard_group)
+    out.push_back({"data_parallel.shard_group", "hybrid sharding with " + held + " is not built"});
+  if (holders > 1 && s.data_parallel.mode != DataParallelMode::all_reduce)
+    out.push_back({"data_parallel.mode", "parameter servers with " + held + " are not built"});
   if (s.training.expert_load.capacity && s.training.expert_load.spread > 0)
     out.push_back({"training.experts.spread", "with a capacity every expert gets as much; expected one of them"});
   if (out.empty()) check_node_limit(s, out);

@@ -79,7 +79,7 @@ void check_compression(const Scenario& s, std::vector<Problem>& out) {
       plan.compression.top_k ? "data_parallel.compression.top_k" : "data_parallel.compression.ratio";
   if (plan.compression.ratio && plan.compression.top_k)
     out.push_back({key, "found compression.ratio beside it; expected one of them"});
-  if (s.parallelism.expert > 1)
+  if (expert_ranks(s.parallelism) > 1)
     out.push_back(
         {key, "compression with expert " + std::to_string(s.parallelism.expert) + " is not built; use expert 1"});
   if (plan.zero > 0)

@@ -6,9 +6,9 @@
 namespace stepcast::schedules {
 
 DataGroups::DataGroups(const Ranks& ranks, const Scenario& s, Coordinate c, std::optional<std::uint32_t> copy) {
-  if (s.parallelism.expert > 1) {
+  if (expert_ranks(s.parallelism) > 1) {
     experts = expert_copies_of_stage(ranks, c, copy);
-    own_experts = s.parallelism.expert / s.parallelism.tensor;
+    own_experts = expert_ranks(s.parallelism) / s.parallelism.tensor;
   }
   const std::uint32_t size = shard_ranks(s);
   if (size == weight_copies(s.parallelism)) {

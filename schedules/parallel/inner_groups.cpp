@@ -57,7 +57,18 @@ std::vector<Group> kv_copies_beside(const Ranks& ranks, Coordinate c, std::int64
 }
 
 std::vector<Group> expert_groups_beside(const Ranks& ranks, Coordinate c) {
-  const std::uint32_t size = ranks.plan().expert;
+  const std::uint32_t size = ranks.plan().expert, stride = ranks.plan().expert_tensor, place = ranks.place_in_stage(c);
+  const std::uint32_t own = place / (size * stride) * stride + place % stride;
+  return beside(ranks, own, ranks.stage_ranks() / size, [&](std::uint32_t number) {
+    const std::uint32_t first = number / stride * stride * size + number % stride;
+    Group group;
+    for (std::uint32_t i = 0; i < size; ++i) group.push_back(ranks.gpu(ranks.in_stage(first + i * stride, c.stage)));
+    return group;
+  });
+}
+
+std::vector<Group> expert_tensor_groups_beside(const Ranks& ranks, Coordinate c) {
+  const std::uint32_t size = ranks.plan().expert_tensor;
   return beside(ranks, ranks.place_in_stage(c) / size, ranks.stage_ranks() / size, [&](std::uint32_t number) {
     Group group;
     for (std::uint32_t i = 0; i < size; ++i) group.push_back(ranks.gpu(ranks.in_stage(number * size + i, c.stage)));
@@ -66,7 +77,8 @@ std::vector<Group> expert_groups_beside(const Ranks& ranks, Coordinate c) {
 }
 
 std::vector<Group> expert_copies_of_stage(const Ranks& ranks, Coordinate c, std::optional<std::uint32_t> copy) {
-  const std::uint32_t stride = ranks.plan().expert, tensor = ranks.plan().tensor, size = ranks.stage_ranks() / stride;
+  const std::uint32_t stride = expert_ranks(ranks.plan()), tensor = ranks.plan().tensor,
+                      size = ranks.stage_ranks() / stride;
   std::vector<Group> out;
   for (std::uint32_t turn = 0; turn < tensor; ++turn) {
     for (std::uint32_t first = (c.tensor + turn) % tensor; first < stride; first += tensor) {

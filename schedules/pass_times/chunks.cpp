@@ -32,6 +32,7 @@ Time PieceClasses::*class_of(Among among) {
       return &PieceClasses::among_context;
     case Among::dispatch:
     case Among::combine:
+    case Among::expert_tensor:
       return &PieceClasses::among_experts;
     case Among::tensor:
     case Among::tensor_column:

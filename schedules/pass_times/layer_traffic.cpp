@@ -46,6 +46,7 @@ LayerTraffic::LayerTraffic(const Scenario& s, const Ranks& ranks, Coordinate at)
     groups_[Among::context] = shared(context_groups_beside(ranks, at));
     groups_[Among::context_ring] = shared(context_rings_beside(ranks, at));
   }
+  if (s.parallelism.expert_tensor > 1) groups_[Among::expert_tensor] = shared(expert_tensor_groups_beside(ranks, at));
   if (s.parallelism.expert == 1) return;
   groups_[Among::dispatch] = groups_[Among::combine] = shared(expert_groups_beside(ranks, at));
   const std::vector<double> loads = rank_loads(s);

@@ -16,12 +16,12 @@ ChangeGroup more_zero(const Scenario& s) {
   return group;
 }
 
-/// Experts are whole on a rank, so that tensor ranks have to be among those that share them out, and each routes its
-/// own part of the sequence.
-void keep_experts_whole(Parallelism& plan, const Model& model) {
+/// Tensor ranks have to be among those that share out the experts, or each of them, and each routes its own part of the
+/// sequence.
+void share_experts(Parallelism& plan, const Model& model) {
   if (model.family != Family::moe || plan.tensor == 1) return;
   plan.sequence = true;
-  plan.expert = std::lcm(plan.expert, plan.tensor);
+  plan.expert = std::lcm(expert_ranks(plan), plan.tensor) / plan.expert_tensor;
 }
 
 ChangeGroup more_expert_ranks(const Scenario& s) {
@@ -72,7 +72,7 @@ ChangeGroup fewer_data_ranks(const Scenario& s, std::uint32_t Parallelism::*dime
       if (t.parallelism.data % times != 0) return;
       t.parallelism.*dimension *= times;
       t.parallelism.data /= times;
-      keep_experts_whole(t.parallelism, t.model);
+      share_experts(t.parallelism, t.model);
     });
   }
   return group;
@@ -129,7 +129,7 @@ std::vector<Change> more_gpus(const Scenario& s) {
       all.push_back([times, dimension](Scenario& t) {
         t.cluster.gpus *= times;
         t.parallelism.*dimension *= times;
-        keep_experts_whole(t.parallelism, t.model);
+        share_experts(t.parallelism, t.model);
       });
   return all;
 }
@@ -150,6 +150,7 @@ std::vector<std::string> settings(const Scenario& from, const Scenario& to) {
   number("parallelism.tensor", p.tensor, q.tensor);
   number("parallelism.context", p.context, q.context);
   number("parallelism.expert", p.expert, q.expert);
+  number("parallelism.expert_tensor", p.expert_tensor, q.expert_tensor);
   number("parallelism.pipeline", p.pipeline, q.pipeline);
   number("parallelism.data", p.data, q.data);
   add("parallelism.sequence", p.sequence, q.sequence, q.sequence ? "true" : "false");

@@ -109,15 +109,18 @@ Bytes CommunicatorBuffers::of_every_stage(const Ranks& ranks) const {
     }
     all += of(sharing);
   }
+  if (plan.expert_tensor > 1)
+    all += of({.ranks = plan.expert_tensor, .in_node = std::min(plan.expert_tensor, of_stage)});
   if (plan.expert > 1) {
-    const std::uint32_t near = std::min(plan.expert, of_stage);
+    const std::uint32_t near = std::clamp(of_stage / plan.expert_tensor, 1u, plan.expert);
     all += of({.ranks = plan.expert,
                .in_node = near,
                .collectives = false,
                .peers = near - 1,
                .far_peers = plan.expert > near});
-    all += of({.ranks = expert_copies(plan), .in_node = std::max(of_stage / plan.expert, 1u), .sums = sums});
   }
+  if (expert_ranks(plan) > 1)
+    all += of({.ranks = expert_copies(plan), .in_node = std::max(of_stage / expert_ranks(plan), 1u), .sums = sums});
   const std::uint32_t shards = shard_ranks(s_), replicas = weight_copies(plan) / shards;
   all += of({.ranks = shards, .in_node = std::min(copies, shards), .sums = sums && replicas == 1});
   all += of({.ranks = replicas, .in_node = std::max(copies / shards, 1u), .sums = true});

@@ -32,7 +32,9 @@ void see_whole(DataPlan& plan) {
 }
 
 /// Of groups that share traffic inside layers.
-int kinds_of_groups(const Parallelism& plan) { return (plan.tensor > 1) + (plan.context > 1) + (plan.expert > 1); }
+int kinds_of_groups(const Parallelism& plan) {
+  return (plan.tensor > 1) + (plan.context > 1) + (plan.expert > 1) + (plan.expert_tensor > 1);
+}
 
 /// The lanes of the groups that ask.
 std::vector<std::uint32_t> lanes_of(const workload::Communication& communication, const StepInput& in,

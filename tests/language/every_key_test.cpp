@@ -312,6 +312,7 @@ TEST(EveryKey, OfThePlanIsStored) {
   EXPECT_EQ(s.parallelism.context, 3u);
   EXPECT_EQ(s.parallelism.context_method, schedules::ContextMethod::ulysses);
   EXPECT_EQ(s.parallelism.expert, 6u);
+  EXPECT_EQ(s.parallelism.expert_tensor, 4u);
   using enum schedules::Dimension;
   EXPECT_EQ(s.parallelism.order, (std::array{tensor, pipeline, context, data}));
   EXPECT_EQ(s.parallelism.pipeline, 2u);

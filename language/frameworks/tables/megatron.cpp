@@ -24,7 +24,7 @@ const std::vector<FlagRow>& megatron_rows() {
        .usual = "ring",
        .spellings = {{"ring", "p2p"}, {"all-gather", "allgather"}, {"all-gather", "all_gather"}, {"ulysses", "a2a"}}},
       {.name = "--expert-model-parallel-size", .key = "parallelism.expert", .usual = "1"},
-      {.name = "--expert-tensor-parallel-size", .key = "@expert_tensor", .remark = "experts lie whole on their ranks"},
+      {.name = "--expert-tensor-parallel-size", .key = "parallelism.expert_tensor"},
       {.name = "--sequence-parallel", .key = "parallelism.sequence", .usual = "false", .present = "true"},
       {.name = "--use-tp-pp-dp-mapping",
        .key = "@pipeline_inside_data",

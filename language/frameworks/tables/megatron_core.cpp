@@ -309,6 +309,8 @@ void spell_model(Words& words, const Framework& framework) {
     say(words, "model.qk_norm", "true");  // the norms of the two compressed vectors
     if (const std::string rank = take(words, "model.latent.query_rank"); rank != "0") say(words, "@query_rank", rank);
   }
+  if (!words.contains("model.experts.count") || text_of(words, "parallelism.tensor") == "1")
+    take(words, "parallelism.expert_tensor");  // as many as tensor ranks, where it is not said
   if (!words.contains("model.experts.count")) return;
   if (const std::string shared = take(words, "model.experts.shared_ffn"); shared != "0")
     say(words, "@shared_ffn", shared);
@@ -318,7 +320,6 @@ void spell_model(Words& words, const Framework& framework) {
     say(words, "@expert_layers",
         framework.syntax.launches ? expert_pattern(dense, layers) : expert_list(dense, layers));
   say(words, "@dispatcher", "alltoall");
-  if (text_of(words, "parallelism.tensor") != "1") say(words, "@expert_tensor", "1");
   if (words.contains("training.experts.capacity")) say(words, "@padded", "true");
 }
 
@@ -355,16 +356,15 @@ void read_experts(Words& words, const Framework& framework) {
         "assumed, " + std::string(framework.title) + "'s default: no " +
             name_in(framework, "software.grouped_multiply"));
   read_expert_layers(words, framework);
-  const bool spread = text_of(words, "parallelism.expert") != "1";
+  if (!words.contains("parallelism.expert_tensor"))
+    say(words, "parallelism.expert_tensor", text_of(words, "parallelism.tensor"),
+        "assumed, " + std::string(framework.title) + "'s default, as many as tensor ranks: no " +
+            name_in(framework, "parallelism.expert_tensor"));
+  const bool spread = text_of(words, "parallelism.expert") != "1" || text_of(words, "parallelism.expert_tensor") != "1";
   if (const std::string way = text_of(words, "@dispatcher"); spread && way != "alltoall")
     throw InputError(name_in(framework, "@dispatcher"),
                      "found " + in_quotes(way.empty() ? "allgather" : way) + ", " + std::string(framework.title) +
                          "'s default, which is not modelled; expected alltoall or flex");
-  const std::string split = text_of(words, "@expert_tensor"), tensor = text_of(words, "parallelism.tensor");
-  if ((split.empty() ? tensor : split) != "1")
-    throw InputError(name_in(framework, "@expert_tensor"),
-                     "found " + (split.empty() ? tensor + ", which it is where it is not said" : in_quotes(split)) +
-                         "; expected 1: experts that tensor ranks share are not modelled");
 }
 
 void read_attention(Words& words, const Framework& framework) {
@@ -495,9 +495,7 @@ std::vector<FlagRow> transformer_config_rows() {
        .usual = "ring",
        .spellings = {{"ring", "p2p"}, {"all-gather", "allgather"}, {"all-gather", "all_gather"}, {"ulysses", "a2a"}}},
       {.name = "model.expert_model_parallel_size", .key = "parallelism.expert", .usual = "1"},
-      {.name = "model.expert_tensor_parallel_size",
-       .key = "@expert_tensor",
-       .remark = "experts lie whole on their ranks"},
+      {.name = "model.expert_tensor_parallel_size", .key = "parallelism.expert_tensor"},
       {.name = "model.sequence_parallel", .key = "parallelism.sequence", .usual = "false", .spellings = yes_no},
       {.name = "model.account_for_embedding_in_pipeline_split",
        .key = "pipeline.embedding_as_layer",

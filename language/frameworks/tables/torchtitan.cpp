@@ -74,10 +74,9 @@ const std::vector<FlagRow>& torchtitan_rows() {
        .spellings = {{"all-gather", "allgather"}, {"ring", "alltoall"}}},
       {.name = "parallelism.expert_parallel_degree", .key = "parallelism.expert", .usual = "1"},
       {.name = "parallelism.expert_tensor_parallel_degree",
-       .key = "@expert_tensor",
+       .key = "parallelism.expert_tensor",
        .usual = "1",
-       .spellings = {{"1", "1"}},
-       .remark = "experts lie whole on their ranks"},
+       .spellings = {{"1", "1"}}},
       {.name = "parallelism.pipeline_parallel_degree", .key = "parallelism.pipeline", .usual = "1"},
       {.name = "parallelism.pipeline_parallel_schedule",
        .key = "pipeline.schedule",
@@ -397,8 +396,6 @@ void spell_torchtitan(Words& words, const Framework&) {
     take(words, "offload.parameters");
   }
   say(words, "@offload", both ? "true" : "false");
-  if (words.contains("model.experts.count") || text_of(words, "parallelism.expert") != "1")
-    say(words, "@expert_tensor", "1");
 }
 
 void read_flavor(Words& words) {

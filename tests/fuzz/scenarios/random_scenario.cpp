@@ -76,8 +76,11 @@ Mapping parallelism(Choices& choose, const Plan& plan) {
   if (plan.pipeline > 1) all.add("pipeline", plan.pipeline);
   if (choose.one_in(2)) all.add("data", plan.data);
   if (plan.sequence_parallel) all.add("sequence", true);
-  if (plan.family == "moe" && (plan.tensor > 1 || choose.one_in(2)))
-    all.add("expert", plan.tensor * choose.divisor(plan.context * plan.data, 8));
+  if (plan.family == "moe" && (plan.tensor > 1 || choose.one_in(2))) {
+    const std::uint64_t sharers = choose.one_in(3) ? choose.divisor(plan.tensor, 4) : 1;
+    all.add("expert", plan.tensor / sharers * choose.divisor(plan.context * plan.data, 8));
+    if (sharers > 1) all.add("expert_tensor", sharers);
+  }
   if (plan.tensor > 1 && (plan.careless || !plan.sequence_parallel) && choose.one_in(5))
     all.add("tensor_method", choose.of({"megatron", "partition-output", "reduce-output"}));
   const bool takes_a_grid = (plan.family == "gpt" || plan.family == "llama") && !plan.sequence_parallel;

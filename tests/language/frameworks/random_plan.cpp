@@ -45,6 +45,13 @@ std::string decoder(PlanDice& dice, bool megatron, std::uint32_t layers) {
   return keys;
 }
 
+/// Some of them share each expert, where there are tensor ranks.
+std::string expert_ranks(PlanDice& dice, const PlanSizes& size) {
+  const std::uint32_t all = std::min(size.tensor * size.context * size.data, dice.of({4u, 8u})),
+                      sharers = size.tensor > 1 ? dice.of({1u, 2u}) : 1;
+  return fmt::format(", expert: {}, expert_tensor: {}", all / sharers, sharers);
+}
+
 std::string experts(PlanDice& dice, std::uint32_t layers) {
   std::string keys = fmt::format("family: moe, layers: {}, hidden: 2048, heads: 16, ffn: 4096, vocab: 32000", layers);
   keys += fmt::format(", experts: {{count: 16, active: {}, ffn: 1024, shared_ffn: {}, dense_layers: {}}}",
@@ -84,7 +91,7 @@ std::string megatron_plan(PlanDice& dice, bool flags) {
   const std::uint32_t layers = 8 - (counted ? 2 : 0);
   std::string parallel;
   if (size.tensor > 1 && (moe || dice.chance(50))) parallel += ", sequence: true";
-  if (moe) parallel += fmt::format(", expert: {}", std::min(size.tensor * size.context * size.data, dice.of({4u, 8u})));
+  if (moe) parallel += expert_ranks(dice, size);
   if (size.context > 1) parallel += fmt::format(", context_method: {}", dice.of({"ring", "all-gather", "ulysses"}));
   if (dice.chance(15)) parallel += ", order: [tensor, context, pipeline, data]";
   if (listed) parallel += ", layers_per_stage: [5, 3]";
@@ -222,7 +229,7 @@ std::string nemo_plan(PlanDice& dice) {
   const std::uint32_t layers = 8 - (counted ? 2 : 0);
   std::string parallel;
   if (size.tensor > 1 && (moe || dice.chance(50))) parallel += ", sequence: true";
-  if (moe) parallel += fmt::format(", expert: {}", std::min(size.tensor * size.context * size.data, dice.of({4u, 8u})));
+  if (moe) parallel += expert_ranks(dice, size);
   if (size.context > 1) parallel += fmt::format(", context_method: {}", dice.of({"ring", "all-gather", "ulysses"}));
   std::string training = dice.of({"precision: bf16", "precision: bf16", "precision: fp16", "precision: fp32",
                                   "precision: fp8", "precision: fp8, eight_bit_parameters: true"});

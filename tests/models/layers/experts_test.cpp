@@ -119,6 +119,48 @@ TEST(Experts, OfOneRankAreSharedOutWithTheirWork) {
   }
 }
 
+TEST(Experts, ThatRanksShareGatherTheirTokensAndAddUpTheirParts) {
+  const auto of = [](const Kernels& kernels) {
+    std::vector<std::pair<collectives::Operation, std::int64_t>> out;
+    for (const Kernel& kernel : kernels)
+      if (const auto* c = std::get_if<TensorCollective>(&kernel); c != nullptr && c->among == Among::expert_tensor)
+        out.emplace_back(c->operation, c->bytes.value);
+    return out;
+  };
+  const auto flops = [](const Kernels& kernels) {
+    double sum = 0;
+    for (const Kernel& kernel : kernels)
+      if (const auto* gemm = std::get_if<Gemm>(&kernel);
+          gemm != nullptr && (gemm->kind == OperatorKind::experts_in || gemm->kind == OperatorKind::experts_out))
+        sum += gemm->shape.flops().value;
+    return sum;
+  };
+  Scenario s = shared_out(2, 8);
+  const Block whole = blocks(s).kinds[1];
+  s.parallelism.expert = 4;
+  s.parallelism.expert_tensor = 2;
+  const Block shared = blocks(s).kinds[1];
+  // Both ranks of a pair have the copies of both: tokens x top-k x hidden, 1024 tokens of the pair.
+  const std::int64_t both = 1024 * 4 * 1024 * 2;
+  using enum collectives::Operation;
+  EXPECT_EQ(of(shared.forward), (std::vector{std::pair{all_gather, both}, {reduce_scatter, both}}));
+  EXPECT_EQ(of(shared.backward), (std::vector{std::pair{all_gather, both}, {reduce_scatter, both}}));
+  EXPECT_EQ(exchanged(shared.forward), (std::vector{both / 2, both / 2}));  // each its own, as without sharing
+  EXPECT_EQ(shared.expert_parameters, whole.expert_parameters);
+  EXPECT_DOUBLE_EQ(flops(shared.forward), flops(whole.forward));
+  EXPECT_DOUBLE_EQ(flops(shared.backward), flops(whole.backward));
+  // Twice the copies as inputs, half the width of what is made of them: 2 (h + 3 f / 2) in place of h + 3 f.
+  EXPECT_EQ(shared.saved - whole.saved, 512 * 4 * (2 * 1024 + 4));
+}
+
+TEST(Experts, AllSharedByTensorRanksNeedNoExchange) {
+  Scenario s = shared_out(4, 1);
+  s.parallelism.expert_tensor = 4;
+  EXPECT_TRUE(check(s).empty());
+  EXPECT_TRUE(exchanged(blocks(s).kinds[1].forward).empty());
+  EXPECT_EQ(blocks(s).kinds[1].expert_parameters, 32 * 3 * 1024.0 * 1024 / 4);
+}
+
 TEST(SavedActivations, OfExpertsAreTheInputsOfTheirMultiplies) {
   Scenario s = shared_out(1, 8);
   const double tokens = 1024, h = 1024, f = 1024, k = 4;

@@ -40,6 +40,15 @@ TEST(ExpertCopies, AreEveryExpertthRankAndEachRankIsInOne) {
   EXPECT_EQ(numbers(expert_copies_of_stage(ranks, {1, 0, 0}))[0], (std::vector<std::uint32_t>{1, 5, 9, 13}));
 }
 
+TEST(ExpertTensorGroups, AreNeighboursAndExpertGroupsStepOverThem) {
+  // Megatron-Core's rank generator of "tp-ep-dp" with 2 expert tensor and 2 expert ranks.
+  const Ranks ranks({.tensor = 2, .pipeline = 1, .data = 4, .expert = 2, .expert_tensor = 2}, 8);
+  EXPECT_EQ(numbers(expert_tensor_groups_beside(ranks, {0, 0, 0})), (Numbers{{0, 1}, {2, 3}, {4, 5}, {6, 7}}));
+  EXPECT_EQ(numbers(expert_groups_beside(ranks, {0, 0, 0})), (Numbers{{0, 2}, {1, 3}, {4, 6}, {5, 7}}));
+  EXPECT_EQ(numbers(expert_groups_beside(ranks, {1, 3, 0})), (Numbers{{5, 7}, {0, 2}, {1, 3}, {4, 6}}));
+  EXPECT_EQ(numbers(expert_copies_of_stage(ranks, {0, 0, 0})), (Numbers{{0, 4}, {2, 6}, {1, 5}, {3, 7}}));
+}
+
 TEST(ContextGroups, AreInnerToData) {
   const Ranks ranks({.tensor = 2, .pipeline = 1, .data = 2, .context = 2}, 8);
   EXPECT_EQ(numbers(context_groups_beside(ranks, {0, 0, 0})), (Numbers{{0, 2}, {1, 3}, {4, 6}, {5, 7}}));
