@@ -102,14 +102,20 @@ class Room {
   }
 
  private:
+  /// Cuts leave what follows the layers to the last stage.
+  std::optional<std::uint32_t> tied_stage(const schedules::Blocks& blocks) const {
+    return blocks.tied > 0 ? std::optional(s_.parallelism.pipeline - 1) : std::nullopt;
+  }
+
   bool holds(std::uint32_t stage, const BlockRange& range) const {
     const PlannedPipeline& pipeline = *staged_.pipeline;
     for (std::size_t number = 0; number < staged_.models.size(); ++number) {
       if (!is_held_by(s_, ranks_, stage, number)) continue;
       const Scenario& kind = staged_.kind(s_, number);
-      const MemoryUse use = stage_memory(kind, *staged_.models[number], {&range, 1}, pipeline.shape,
-                                         pipeline.orders[stage], pipeline.weight_versions[stage],
-                                         CommunicatorBuffers(kind, staged_.models[number]->tied > 0).of_stage(stage));
+      const MemoryUse use =
+          stage_memory(kind, *staged_.models[number], {&range, 1}, pipeline.shape, pipeline.orders[stage],
+                       pipeline.weight_versions[stage],
+                       CommunicatorBuffers(kind, tied_stage(*staged_.models[number])).of_stage(stage));
       if (out_of_memory(kind, stage, use)) return false;
     }
     return true;

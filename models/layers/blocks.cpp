@@ -27,10 +27,19 @@ std::uint32_t count_layers(const Blocks& blocks) {
       std::ranges::count_if(blocks.order, [&](std::uint32_t kind) { return blocks.kinds[kind].layer; }));
 }
 
-std::uint32_t head_place(const Blocks& blocks) {
+std::uint32_t tied_place(const Blocks& blocks) {
+  if (blocks.tied_place) return *blocks.tied_place;
   for (auto place = static_cast<std::uint32_t>(blocks.order.size()); place-- > 0;)
     if (blocks.at(place).parameters > 0) return place;
   return static_cast<std::uint32_t>(blocks.order.size() - 1);
+}
+
+std::uint32_t stage_of(std::span<const std::vector<BlockRange>> stages, std::uint32_t place) {
+  const auto has = [&](const std::vector<BlockRange>& chunks) {
+    return std::ranges::any_of(
+        chunks, [&](const BlockRange& chunk) { return chunk.first <= place && place < chunk.first + chunk.count; });
+  };
+  return static_cast<std::uint32_t>(std::ranges::find_if(stages, has) - stages.begin());
 }
 
 ChunkLayers with_head_last(std::vector<std::uint32_t> layers) {
@@ -67,14 +76,14 @@ std::vector<BlockRange> cut(const Blocks& blocks, const ChunkLayers& shares) {
 
 double parameters(const Blocks& blocks, std::span<const BlockRange> chunks) {
   double n = 0;
-  bool first = false, head = false;
-  const std::uint32_t head_at = head_place(blocks);
+  bool first = false, copy = false;
+  const std::uint32_t copy_at = tied_place(blocks);
   for (const std::uint32_t place : places(chunks)) {
     n += blocks.at(place).parameters;
     first = first || place == 0;
-    head = head || place == head_at;
+    copy = copy || place == copy_at;
   }
-  return first && head ? n - blocks.tied : n;
+  return first && copy ? n - blocks.tied : n;
 }
 
 double expert_parameters(const Blocks& blocks, std::span<const BlockRange> chunks) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -41,15 +42,17 @@ struct Block {
 struct Blocks {
   std::vector<Block> kinds;
   std::vector<std::uint32_t> order;  ///< indices into `kinds`, in forward order
-  double tied = 0;  ///< parameters of the head that are the first block's: a stage that has both keeps one copy
+  double tied = 0;  ///< parameters of another block that are the first one's: a stage that has both keeps one copy
+  std::optional<std::uint32_t> tied_place{};  ///< of that block; none: the head
 
   const Block& at(std::uint32_t place) const { return kinds[order[place]]; }
 };
 
 std::uint32_t count_layers(const Blocks& blocks);
 
-/// The place of the head: the last block that has parameters, or the last one.
-std::uint32_t head_place(const Blocks& blocks);
+/// The place of the block that has a copy of the first one's parameters, if any has: of multi-token prediction's input,
+/// or else the head, which is the last block that has parameters, or the last one.
+std::uint32_t tied_place(const Blocks& blocks);
 
 /// Consecutive blocks: places in Blocks::order.
 struct BlockRange {
@@ -61,6 +64,9 @@ struct ChunkLayers {
   std::vector<std::uint32_t> layers;  ///< of each chunk, in the order of the model
   std::vector<std::uint32_t> behind;  ///< the chunk of each block behind the last layer; of others than these: the last
 };
+
+/// Which stage has a place. Requires one to.
+std::uint32_t stage_of(std::span<const std::vector<BlockRange>> stages, std::uint32_t place);
 
 /// So many layers in each chunk, all that follows the last one in the last chunk.
 ChunkLayers with_head_last(std::vector<std::uint32_t> layers);

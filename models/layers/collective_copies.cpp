@@ -38,10 +38,10 @@ double gradients_copied_once(const Scenario& s) {
 void add_collective_copies(Blocks& blocks, const Scenario& s) {
   const CollectiveCopies copies = copies_of_passes(s);
   if (copies.gathered == 0 && copies.summed == 0) return;
-  const std::uint32_t head = blocks.order[head_place(blocks)];
+  const std::uint32_t tied = blocks.order[tied_place(blocks)];
   for (std::uint32_t kind = 0; kind < blocks.kinds.size(); ++kind) {
     Block& block = blocks.kinds[kind];
-    const bool shares_embedding = kind == head && s.parallelism.pipeline == 1;
+    const bool shares_embedding = kind == tied && s.parallelism.pipeline == 1;
     const double parameters = block.parameters - (shares_embedding ? blocks.tied : 0);
     const auto copy = [&](double bytes, bool backward, bool of_weights = false) {
       return Elementwise{OperatorKind::collective_copy, parameters * bytes, 1, of_weights, backward};

@@ -1,6 +1,7 @@
 #include "models/layers/partition.h"
 
 #include <algorithm>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -76,6 +77,21 @@ std::vector<std::uint32_t> balanced(std::span<const double> weights, std::uint32
   return counts;
 }
 
+/// As the scenario says. Where it counts layers of multi-token prediction too, they are the last of these.
+ChunkLayers given_layers(const Scenario& s) {
+  ChunkLayers out = with_head_last(s.parallelism.layers_per_stage);
+  if (!places_mtp_layers(s)) return out;
+  out.behind.clear();
+  auto chunk = static_cast<std::uint32_t>(out.layers.size());
+  for (std::int64_t left = s.model.mtp_layers; left > 0; --left) {
+    while (chunk == out.layers.size() || out.layers[chunk] == 0) --chunk;
+    --out.layers[chunk];
+    out.behind.insert(out.behind.begin(), 2, chunk);  // its input and itself; heads are with the model's
+  }
+  out.behind.push_back(static_cast<std::uint32_t>(out.layers.size() - 1));
+  return out;
+}
+
 /// Counts of blocks as layers: the first and the last block are the embedding and the head.
 ChunkLayers without_ends(std::vector<std::uint32_t> blocks) {
   --blocks.front();
@@ -107,13 +123,18 @@ ChunkLayers by_cost(const Model& m, std::uint32_t chunks) {
 
 }  // namespace
 
+bool places_mtp_layers(const Scenario& s) {
+  const std::vector<std::uint32_t>& given = s.parallelism.layers_per_stage;
+  return s.model.mtp_layers > 0 && std::accumulate(given.begin(), given.end(), std::int64_t{0}) > s.model.layers;
+}
+
 bool has_loss_block(const Scenario& s) {
   return partition_of(s) == Partition::cost && is_decoder(s.model.family) && s.model.mtp_layers == 0 &&
          s.parallelism.layers_per_stage.empty() && s.parallelism.pipeline > 1 && !ends_as_layers(s);
 }
 
 ChunkLayers share_out(const Scenario& s, const Blocks& blocks, std::uint32_t chunks) {
-  if (!s.parallelism.layers_per_stage.empty()) return with_head_last(s.parallelism.layers_per_stage);
+  if (!s.parallelism.layers_per_stage.empty()) return given_layers(s);
   const std::uint32_t layers = count_layers(blocks);
   const auto own_rule = [&] {
     if (ends_as_layers(s)) return evenly(layers, s.pipeline.embedding_as_layer, s.pipeline.head_as_layer, chunks);

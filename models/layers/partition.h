@@ -16,6 +16,10 @@ ChunkLayers share_out(const Scenario& scenario, const Blocks& blocks, std::uint3
 /// parallelism.layers_per_stage.
 std::string partition_problem(const Scenario& scenario, std::uint32_t chunks);
 
+/// Whether parallelism.layers_per_stage counts layers of multi-token prediction too, and so says where they stand. Else
+/// they stand on the last stage.
+bool places_mtp_layers(const Scenario& scenario);
+
 /// Whether the cast of the logits and the loss are blocks of their own, which may stand on other stages than the head.
 bool has_loss_block(const Scenario& scenario);
 

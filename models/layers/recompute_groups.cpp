@@ -37,6 +37,7 @@ class Regrouping {
       : recomputed_(blocks(s)), plain_(blocks(without_recomputation(s))), group_(s.recompute_group) {
     if (group_ > 1 && s.software.recompute_stops_early) whole_ = blocks(to_the_end(s));
     out_.tied = recomputed_.tied;
+    out_.tied_place = recomputed_.tied_place;
     out_.order.resize(recomputed_.order.size());
     std::int64_t layers = 0;
     while (first_trained_ < recomputed_.order.size() && layers < s.training.frozen_layers)

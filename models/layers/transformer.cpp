@@ -69,12 +69,14 @@ Block embedding(const Scenario& s, const StackSizes& z) {
 /// Megatron Core's MultiTokenPredictionLayer, whose tensor ranks share the projection's columns and gather what it
 /// makes; of that each keeps its tokens where they share the sequence, so backward gathers the gradients first:
 /// scatter_to_sequence_parallel_region).
-Block mtp_input(const Scenario& s, const StackSizes& z) {
+/// `copies`: this block's stage has a copy of the embedding's matrix, unless the first stage's is on it.
+Block mtp_input(const Scenario& s, const StackSizes& z, bool copies) {
   using collectives::Operation;
   OperatorList list;
   Writer w(s, z, list);
   const double two = 2 * z.residual * d(z.element), two_of_all = 2 * z.hidden_bytes;
   look_up(w, false);
+  if (copies) w.owns(d(z.vocab) * d(z.width));
   plain_norm(w);  // of the embedding
   plain_norm(w);  // of the layer's output
   w.begin(Kind::mtp_join);
@@ -112,7 +114,7 @@ Block mtp_head(const Scenario& s, const StackSizes& z) {
   return part_block("multi-token head", std::move(list));
 }
 
-/// Whether the last stage holds a copy of the embedding's matrix beside its head's.
+/// Whether the stage of multi-token prediction holds a copy of the embedding's matrix.
 bool copies_embedding(const Model& model) { return model.mtp_layers > 0 && !tied_embeddings(model); }
 
 /// Of all tensor ranks of a row.
@@ -138,10 +140,6 @@ Block head(const Scenario& s, const StackSizes& z) {
     return block;
   }
   cross_entropy(of_words);
-  if (copies_embedding(s.model)) {
-    w.begin(Kind::embedding);
-    w.owns(d(z.vocab) * d(z.width));
-  }
   Block block = loss_block("head", std::move(list), (z.residual + d(z.tokens) * d(z.vocab)) * d(z.element));
   block.working = gathered_words(z);
   return block;
@@ -208,11 +206,21 @@ Blocks transformer_blocks(const Scenario& s) {
     extra.name = "multi-token layer";
     extra.layer = false;
     extra.extra_layer = true;
+    extra.output *= 1 + d(s.model.mtp_layers);  // what it makes goes to its own head beside what the others have made
     const auto first = static_cast<std::uint32_t>(out.kinds.size());
-    for (Block& block : std::array{mtp_input(s, z), std::move(extra), mtp_head(s, z)})
+    const bool copies = copies_embedding(s.model);
+    for (Block& block : std::array{mtp_input(s, z, copies), std::move(extra), mtp_head(s, z)})
       out.kinds.push_back(std::move(block));
-    for (std::int64_t i = 0; i < s.model.mtp_layers; ++i)
-      out.order.insert(out.order.end(), {first, first + 1, first + 2});
+    if (copies) out.tied_place = static_cast<std::uint32_t>(out.order.size());
+    for (std::int64_t i = 0; i < s.model.mtp_layers; ++i) {
+      std::uint32_t input = first;
+      if (i > 0 && copies) {  // one copy serves all
+        input = first + 3;
+        if (i == 1) out.kinds.push_back(mtp_input(s, z, false));
+      }
+      out.order.insert(out.order.end(), {input, first + 1});
+    }
+    out.order.insert(out.order.end(), static_cast<std::size_t>(s.model.mtp_layers), first + 2);
   }
   out.order.push_back(2);
   if (has_loss_block(s))

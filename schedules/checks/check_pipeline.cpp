@@ -39,8 +39,15 @@ void check_layers(const Scenario& s, const Shape& shape, std::vector<Problem>& o
                             (v > 1 ? ": one for each virtual stage, in the order of the model" : "")});
     return;
   }
-  if (const auto sum = std::accumulate(given.begin(), given.end(), std::int64_t{0}); sum != all)
-    out.push_back({key, "found " + n(sum) + " layers, expected the " + n(all) + " of model.layers"});
+  const std::int64_t extra = s.model.mtp_layers;
+  if (const auto sum = std::accumulate(given.begin(), given.end(), std::int64_t{0}); sum != all && sum != all + extra)
+    out.push_back({key, "found " + n(sum) + " layers, expected the " + n(all) + " of model.layers" +
+                            (extra > 0 ? ", or " + n(all + extra) + " with model.mtp_layers" : "")});
+  else if (places_mtp_layers(s) && tied_embeddings(s.model))
+    out.push_back({key, "found " + n(sum) +
+                            " layers, with those of multi-token prediction, which with model.tied_head "
+                            "stand on the last stage; expected the " +
+                            n(all) + " of model.layers"});
   else if (is_network(s.model.family) || given.size() > 2) {
     const auto ends = static_cast<std::ptrdiff_t>(is_network(s.model.family) ? 0 : 1);
     if (std::find(given.begin() + ends, given.end() - ends, 0u) != given.end() - ends)

@@ -250,10 +250,10 @@ Chunk PieceTimes::chunk(Coordinate c, std::span<const BlockRange> chunks, std::u
     chunk.backward = chunk.backward + piece->backward;
     chunk.weight = chunk.weight + piece->weight;
   }
-  const std::uint32_t head = head_place(blocks_);
-  const bool has_head = range.first <= head && head < range.first + range.count;
-  if (has_head && std::ranges::find(chunks, 0u, &BlockRange::first) != chunks.end()) {
-    Piece& piece = chunk.pieces[head - range.first];
+  const std::uint32_t copy = tied_place(blocks_);
+  const bool has_copy = range.first <= copy && copy < range.first + range.count;
+  if (has_copy && std::ranges::find(chunks, 0u, &BlockRange::first) != chunks.end()) {
+    Piece& piece = chunk.pieces[copy - range.first];
     piece.parameters -= blocks_.tied;  // one copy on this rank
     piece.trained -= blocks_.tied;
   }

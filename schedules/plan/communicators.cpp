@@ -27,9 +27,9 @@ double pages(double bytes) { return std::ceil(bytes / kPage) * kPage; }
 
 }  // namespace
 
-CommunicatorBuffers::CommunicatorBuffers(const Scenario& s, bool tied)
+CommunicatorBuffers::CommunicatorBuffers(const Scenario& s, std::optional<std::uint32_t> tied_stage)
     : s_(s),
-      tied_(tied),
+      tied_stage_(tied_stage),
       node_gpus_(std::max(std::min(s.cluster.node.gpus, s.cluster.gpus), 1u)),
       simple_(static_cast<double>(s.software.transport.buffer.value)),
       near_(pages(kOfLl + kOfLl128 + simple_) + kPage),
@@ -147,7 +147,7 @@ Bytes CommunicatorBuffers::of_stage(std::uint32_t stage) const {
   if (simple_ == 0 || s_.parallelism.pipeline == 1) return all;
   const Communicator stages = of_stages(stage);
   all += of(stages);
-  if (tied_ && (stage == 0 || stage + 1 == s_.parallelism.pipeline))
+  if (tied_stage_ && (stage == 0 || stage == *tied_stage_))
     all += of({.ranks = 2, .in_node = stages.in_node == s_.parallelism.pipeline ? 2u : 1u, .sums = true});
   return all;
 }

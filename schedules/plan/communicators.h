@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "scenario/scenario.h"
 #include "schedules/parallel/ranks.h"
@@ -33,8 +34,8 @@ struct Communicator {
 /// that its ranks of one node have.
 class CommunicatorBuffers {
  public:
-  /// `tied`: the head uses the embedding's matrix.
-  CommunicatorBuffers(const Scenario& scenario, bool tied);
+  /// `tied_stage`: that has a copy of the first one's embedding; none: no stage has.
+  CommunicatorBuffers(const Scenario& scenario, std::optional<std::uint32_t> tied_stage);
 
   /// Of one communicator.
   Bytes of(const Communicator& communicator) const;
@@ -55,7 +56,7 @@ class CommunicatorBuffers {
   Bytes of_every_stage(const Ranks& ranks) const;
 
   const Scenario& s_;
-  const bool tied_;
+  const std::optional<std::uint32_t> tied_stage_;
   const std::uint32_t node_gpus_;
   const double simple_;        ///< bytes of Simple's buffer
   const double near_, far_;    ///< bytes of a channel's connection in a node, and over the network, both ends together

@@ -312,7 +312,9 @@ std::vector<MemoryUse> stage_memories(const Scenario& s, const Blocks& blocks,
   SavedPeaks own;
   SavedPeaks& known = peaks != nullptr ? *peaks : own;
   StageContents contents;
-  const CommunicatorBuffers communicators(s, blocks.tied > 0);
+  std::optional<std::uint32_t> tied_stage;
+  if (blocks.tied > 0) tied_stage = stage_of(chunks, tied_place(blocks));
+  const CommunicatorBuffers communicators(s, tied_stage);
   for (std::uint32_t stage = 0; stage < chunks.size(); ++stage) {
     const std::uint32_t versions = pipeline.weight_versions[stage];
     const bool like_the_one_before = stage > 0 && versions == pipeline.weight_versions[stage - 1] &&

@@ -259,21 +259,13 @@ class Declarer {
     }
   }
 
-  /// The stage of the head.
-  std::uint32_t head_stage() const {
-    const std::uint32_t head = head_place(in_.blocks);
-    for (std::uint32_t stage = 0; stage < stages_; ++stage)
-      for (const BlockRange& chunk : in_.chunks[stage])
-        if (chunk.first <= head && head < chunk.first + chunk.count) return stage;
-    return stages_ - 1;
-  }
-
-  /// The embedding and the head are on different stages, which then sum up what they share.
+  /// The embedding and its copy are on different stages, which then sum up what they share.
   void declare_tied_embeddings() {
-    out_.head_stage = head_stage();
-    if (in_.blocks.tied == 0 || copies(shape_) > 1 || out_.head_stage == 0) return;
+    if (in_.blocks.tied == 0 || copies(shape_) > 1) return;
+    out_.tied_stage = stage_of(in_.chunks, tied_place(in_.blocks));
+    if (out_.tied_stage == 0) return;
     for (std::uint32_t r = 0; r < replicas_; ++r) {
-      std::vector<Group> pairs = in_.ranks.sends_beside(lanes_.at(r), out_.head_stage);
+      std::vector<Group> pairs = in_.ranks.sends_beside(lanes_.at(r), out_.tied_stage);
       const Bytes bytes = bytes_of(in_.blocks.tied / (zero_ == 3 || sums_each_micro_batch(s_) ? shard_ranks(s_) : 1),
                                    element_bytes(s_.software.main_gradient_precision));
       out_.tied_embeddings.push_back(

@@ -42,8 +42,8 @@ struct Traffic {
   /// Per lane: the lanes whose sends are one communication, because what arrives is gathered among them; empty: it
   /// sends by itself.
   std::vector<std::vector<std::uint32_t>> senders;
-  std::vector<DataPlan> data;  ///< per lane; without folding a group's traffic is its first rank's
-  std::uint32_t head_stage = 0;
+  std::vector<DataPlan> data;             ///< per lane; without folding a group's traffic is its first rank's
+  std::uint32_t tied_stage = 0;           ///< that has a copy of the first one's embedding
   std::vector<Declared> tied_embeddings;  ///< per replica; empty: nothing is tied across stages
 };
 

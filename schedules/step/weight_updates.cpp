@@ -92,12 +92,12 @@ void WeightUpdates::add_without_flush(std::uint32_t lane, std::uint32_t micro_ba
 }
 
 std::optional<TaskId> WeightUpdates::add_tied_embeddings_beside(std::uint32_t lane) {
-  const std::uint32_t stage = lanes_[lane].at.stage, head = lanes_.traffic.head_stage;
-  if (lanes_.traffic.tied_embeddings.empty() || (stage != 0 && stage != head)) return {};
+  const std::uint32_t stage = lanes_[lane].at.stage, tied = lanes_.traffic.tied_stage;
+  if (lanes_.traffic.tied_embeddings.empty() || (stage != 0 && stage != tied)) return {};
   const std::uint32_t r = lane % lanes_.groups.replicas();
   const Joined::Turn turn = ties_.next(lane, r, [&] {
     const std::array<sim::StreamId, 2> streams{lanes_.streams(lanes_.groups.lane(r, 0)).parameters,
-                                               lanes_.streams(lanes_.groups.lane(r, head)).parameters};
+                                               lanes_.streams(lanes_.groups.lane(r, tied)).parameters};
     return lanes_.transfer(streams, lanes_.traffic.tied_embeddings[r]);
   });
   lanes_.step.program.after(turn.task, lanes_.last_task(lane));
@@ -113,7 +113,7 @@ std::vector<std::optional<TaskId>> WeightUpdates::add_tied_embeddings() {
   std::vector<std::optional<TaskId>> of_lane(lanes_.count());
   if (lanes_.traffic.tied_embeddings.empty()) return of_lane;
   for (std::uint32_t r = 0; r < lanes_.groups.replicas(); ++r) {
-    const std::array<std::uint32_t, 2> ends{lanes_.groups.lane(r, 0), lanes_.groups.lane(r, lanes_.traffic.head_stage)};
+    const std::array<std::uint32_t, 2> ends{lanes_.groups.lane(r, 0), lanes_.groups.lane(r, lanes_.traffic.tied_stage)};
     const std::array<sim::StreamId, 2> streams{lanes_.streams(ends[0]).data, lanes_.streams(ends[1]).data};
     const TaskId task = lanes_.transfer(streams, lanes_.traffic.tied_embeddings[r]);
     for (const std::uint32_t lane : ends) {

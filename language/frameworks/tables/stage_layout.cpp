@@ -11,8 +11,9 @@ namespace {
 
 constexpr std::size_t kMostLetters = 1'000'000;
 constexpr const char* kExpected =
-    "stages of t between |, E in the first and L in the last, such as Et*3|t*4|t*3L; layers of multi-token prediction "
-    "(m) stand behind the last stage's in stepcast and are not placed";
+    "stages of t between |, E in the first and L in the last, such as Et*3|t*4|t*3L, and as many m behind all t as "
+    "there "
+    "are layers of multi-token prediction";
 
 /// Repeats in the order of Megatron-LM's two patterns: (ab)*n, then a*n.
 std::string without_repeats_of(std::string layout, bool groups, const Words& words, std::string_view key) {
@@ -42,17 +43,26 @@ std::string list_of(const std::vector<std::int64_t>& layers) {
 
 }  // namespace
 
-std::string stage_layout(const std::string& layers) {
+std::string stage_layout(const std::string& layers, std::int64_t model_layers, std::int64_t mtp_layers) {
   std::string numbers = layers;
   std::ranges::replace_if(
       numbers, [](char c) { return c == '[' || c == ']' || c == ','; }, ' ');
   std::istringstream in(numbers);
   std::string out = "E";
   bool first = true;
+  const auto add = [&](char letter, std::int64_t count) {
+    if (count > 0) out += letter + ("*" + std::to_string(count));
+  };
+  std::int64_t left = model_layers;
   for (std::int64_t each = 0; in >> each; first = false) {
     if (!first) out += '|';
-    if (each > 0) out += "t*" + std::to_string(each);
+    const std::int64_t plain = std::min(each, left);
+    left -= plain;
+    add('t', plain);
+    add('m', each - plain);
+    mtp_layers -= each - plain;
   }
+  add('m', mtp_layers);
   return out + ",L";
 }
 
@@ -62,14 +72,23 @@ std::string layers_of_layout(const Words& words, std::string_view key) {
   layout = without_repeats_of(without_repeats_of(layout, true, words, key), false, words, key);
   if (!layout.starts_with('E') || !layout.ends_with('L')) refuse(words, key, kExpected);
   std::vector<std::int64_t> layers{0};
+  std::int64_t extra = 0, in_last = 0;  // of multi-token prediction: all, and those of the last chunk
   for (const char c : layout.substr(1, layout.size() - 2)) {
-    if (c == 't')
-      ++layers.back();
-    else if (c == '|')
-      layers.push_back(0);
-    else
+    if (c == 'm') {
+      ++extra;
+      ++in_last;
+    } else if (c != '|' && (c != 't' || extra > 0)) {
       refuse(words, key, kExpected);
+    }
+    if (c != '|') {
+      ++layers.back();
+      continue;
+    }
+    layers.push_back(0);
+    in_last = 0;
   }
+  if (extra != whole_of(words, "model.mtp_layers", 0)) refuse(words, key, kExpected);
+  if (in_last == extra) layers.back() -= extra;
   return list_of(layers);
 }
 

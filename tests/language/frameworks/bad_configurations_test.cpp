@@ -56,6 +56,11 @@ TEST(BadConfigurations, OfMegatronNameTheFlag) {
               HasSubstr("--moe-layer-freq: found '2', expected 1, or dense layers first"));
   EXPECT_THAT(of_flags("--pipeline-model-parallel-size 2 --pipeline-model-parallel-layout t*4|t*4"),
               HasSubstr("--pipeline-model-parallel-layout: found 't*4"));
+  EXPECT_THAT(
+      of_flags("--pipeline-model-parallel-size 2 --pipeline-model-parallel-layout Et*4|mt*4L --mtp-num-layers 1"),
+      HasSubstr("and as many m behind all t as there are"));
+  EXPECT_THAT(of_flags("--pipeline-model-parallel-size 2 --pipeline-model-parallel-layout Et*4|t*4mL"),
+              HasSubstr("and as many m behind all t as there are"));
   EXPECT_THAT(complaint([] { imported("megatron", "echo nothing"); }), HasSubstr("given: found no flags"));
   EXPECT_THAT(complaint([] { imported("megatron", "A=(1 2"); }), HasSubstr("given:1:3: found an array that does not"));
   EXPECT_THAT(complaint([] { imported("megatron", "a --b \"c"); }), HasSubstr("found a quote that does not end"));

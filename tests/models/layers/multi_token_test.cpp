@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "models/layers/model_blocks.h"
+#include "models/layers/partition.h"
 #include "schedules/checks/check.h"
+#include "schedules/forecast.h"
 #include "tests/models/layers/pass_bytes.h"
 #include "tests/models/models.h"
 #include "tests/schedules/scenarios.h"
@@ -51,16 +53,44 @@ TEST(MultiToken, LayersStandBehindTheLastOneAndNoStagesShareCountsThem) {
   EXPECT_EQ(all.at(static_cast<std::uint32_t>(all.order.size() - 1)).name, "head");
 }
 
-TEST(MultiToken, TheLastStageHasItsOwnCopyOfTheEmbedding) {
-  const Scenario s = predicting(1);
-  const Blocks all = blocks(s), without = blocks(predicting(0));
-  const double words = 129280.0 * 7168;
-  EXPECT_EQ(all.tied, words);
-  const auto head = [](const Blocks& b) { return b.at(static_cast<std::uint32_t>(b.order.size() - 1)).parameters; };
-  EXPECT_EQ(head(all), head(without) + words);
+TEST(MultiToken, TheStageOfTheFirstHasItsOwnCopyOfTheEmbedding) {
+  const Blocks one = blocks(predicting(1)), two = blocks(predicting(2));
+  const double words = 129280.0 * 7168, own = 2 * 7168.0 * (7168 + 1);  // the projection and two norms
+  EXPECT_EQ(one.tied, words);
+  EXPECT_EQ(one.at(tied_place(one)).parameters, words + own);
+  EXPECT_EQ(two.at(tied_place(two)).parameters, words + own);
+  EXPECT_EQ(two.at(tied_place(two) + 2).parameters, own);  // one serves both
   Model tied = deepseek_v3();
-  tied.variations.tied_head = true;  // it has one already
-  EXPECT_EQ(head(blocks(predicting(1, tied))), head(blocks(predicting(0, tied))));
+  tied.variations.tied_head = true;  // the head is a copy already
+  const Blocks shared = blocks(predicting(1, tied));
+  EXPECT_EQ(tied_place(shared), shared.order.size() - 1);
+  EXPECT_EQ(shared.at(tied_place(shared) - 3).parameters, own);
+}
+
+// Megatron-Core's layout of DeepSeek-V3, "Et*3|(tt|)*29m|L", of which the last two chunks are "m" and "L".
+TEST(MultiToken, LayersMayStandOnAStageOfTheirOwn) {
+  Scenario s = predicting(1, {"", Family::llama, 6, 2048, 32, 8, 8192, 51200, ""});
+  s.cluster = round_numbers(4).cluster;
+  s.training.global_batch = 4;
+  s.parallelism.pipeline = 4;
+  s.parallelism.layers_per_stage = {3, 3, 1, 0};
+  ASSERT_TRUE(check(s).empty()) << check(s).front().text;
+  const Blocks all = blocks(s);
+  const std::vector<BlockRange> chunks = cut(all, share_out(s, all, 4));
+  EXPECT_EQ(chunks[1].count, 3u);
+  EXPECT_EQ(chunks[2].count, 2u);  // input and layer
+  EXPECT_EQ(chunks[3].count, 2u);  // both heads
+  EXPECT_EQ(all.at(chunks[2].first).name, "multi-token input");
+  EXPECT_EQ(all.at(chunks[2].first + 1).output, 2 * all.at(chunks[1].first).output);
+  std::vector<std::vector<BlockRange>> stages;
+  for (const BlockRange& chunk : chunks) stages.push_back({chunk});
+  EXPECT_EQ(stage_of(stages, tied_place(all)), 2u);
+  EXPECT_FALSE(forecast(s).out_of_memory.has_value());
+  s.parallelism.layers_per_stage = {2, 2, 2, 0};  // not counted: behind the last
+  EXPECT_EQ(cut(all, share_out(s, all, 4)).back().count, 4u);
+  s.parallelism.layers_per_stage = {3, 3, 2, 0};
+  ASSERT_FALSE(check(s).empty());
+  EXPECT_EQ(check(s).front().text, "found 8 layers, expected the 6 of model.layers, or 7 with model.mtp_layers");
 }
 
 TEST(MultiToken, RanksShareTheProjection) {

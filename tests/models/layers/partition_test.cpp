@@ -145,7 +145,7 @@ TEST(Partition, LetsHeadAndLossStandOnTwoStages) {
   EXPECT_EQ(head.output, static_cast<double>(s.training.micro_batch * s.training.sequence) * 131072 * 2);
   EXPECT_EQ(cast.output, 2 * head.output);  // fp32
   EXPECT_EQ(cast.parameters + loss.parameters, 0);
-  EXPECT_EQ(head_place(model), 17u);
+  EXPECT_EQ(tied_place(model), 17u);
   Scenario together = s;
   together.software.partition = Partition::layers;
   const Blocks one = blocks(together);
