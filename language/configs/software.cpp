@@ -95,7 +95,7 @@ const Table<Software>& software_table() {
           {{"fused_norm_relu", flag(), "true", "batch norm, ReLU and the residual's addition in one kernel"},
            store_flag<&S::fused_norm_relu>},
           {{"channels_last", flag(), "true",
-            "convolutions; false: tensors of 2-byte values are turned before and after each multiply (NCHW)"},
+            "convolutions on matrix units; false: tensors are turned before and after each multiply (NCHW)"},
            store_flag<&S::channels_last>},
           {{"winograd", number(1, kMostWinograd), "1",
             "3x3 convolutions of stride 1 without matrix units run so much faster by Winograd's algorithm"},

@@ -23,6 +23,10 @@ bool joins_by_nvlink(const topology::NodeSpec& node) {
 UsualStack usual_stack(const topology::NodeSpec& node, std::uint32_t compute_capability) {
   if (node.gpus > 1 && !joins_by_nvlink(node))
     return {"nccl-pcie", "as the node names none and no NVLink joins its GPUs"};
+  if (node.builder == "torus")
+    return {"nccl-a100",
+            "a stand-in: fitted to NCCL on DGX A100, while the chips of a torus (TPU) have no NCCL and nobody has "
+            "fitted theirs"};
   if (compute_capability == 0)
     return {"nccl-a100", "fitted on DGX A100, as neither the node nor its GPU's compute_capability says another"};
   const std::string why = "as the node names none and its GPUs are of compute capability " +

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 #include "sim/long_time.h"
 
@@ -42,14 +43,21 @@ double aligned_rate(const GemmModel& model, std::int64_t alignment) {
   return alignment >= 4 ? model.aligned_4 : model.aligned_2;
 }
 
-/// `read`: bytes of the inputs; `most_splits`: of k; `alignment`: of rows.
-Time multiply_time(const GemmShape& shape, double read, int most_splits, std::int64_t alignment, const GemmModel& model,
-                   const GemmMachine& machine) {
+/// `shape` with each `joined` of its batch as one multiply, whose blocks beside the diagonal are zeros.
+GemmShape join(GemmShape shape, std::int64_t joined, JoinedGroups groups) {
+  shape.n *= joined;
+  (groups == JoinedGroups::by_input ? shape.k : shape.m) *= joined;
+  shape.batch /= joined;
+  return shape;
+}
+
+/// Seconds that the SMs take for the tiles of `shape`, in the tiles and the split of k that take least. `outputs`:
+/// those that are kept.
+double tiled_time(const GemmShape& shape, double outputs, int most_splits, double aligned, const GemmModel& model,
+                  const GemmMachine& machine) {
   const double m = static_cast<double>(shape.m), n = static_cast<double>(shape.n), k = static_cast<double>(shape.k);
   const double batch = static_cast<double>(shape.batch), sms = machine.sms;
-  const double outputs = m * n * batch;
   const double memory_rate = machine.memory.value * machine.memory_efficiency;
-  const double aligned = aligned_rate(model, alignment);
 
   double tiled = std::numeric_limits<double>::infinity();
   for (const Tile& tile : kTiles) {
@@ -62,6 +70,22 @@ Time multiply_time(const GemmShape& shape, double read, int most_splits, std::in
       tiled = std::min(tiled, waves * 2 * tile.m * tile.n * (k / splits + model.fill) / sm_rate + partial_sums);
     }
   }
+  return tiled;
+}
+
+/// `read`: bytes of the inputs; `most_splits`: of k; `alignment`: of rows; `groups`: absent where the batch is
+/// multiplied one by one.
+Time multiply_time(const GemmShape& shape, double read, int most_splits, std::int64_t alignment,
+                   std::optional<JoinedGroups> groups, const GemmModel& model, const GemmMachine& machine) {
+  const double outputs = static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.batch);
+  const double memory_rate = machine.memory.value * machine.memory_efficiency;
+  const double aligned = aligned_rate(model, alignment);
+
+  double tiled = tiled_time(shape, outputs, most_splits, aligned, model, machine);
+  for (std::int64_t joined = 2; groups && joined <= shape.batch; ++joined)
+    if (shape.batch % joined == 0)
+      tiled = std::min(tiled, tiled_time(join(shape, joined, *groups), outputs, most_splits, aligned, model, machine));
+  // Zeros switch few transistors: they take time, but no power.
   const double powered = shape.flops().value / (machine.peak.value * model.sustained * aligned);
   const double fed = read / memory_rate;
   const double written = model.exposed_write * outputs * static_cast<double>(shape.output_bytes) / memory_rate;
@@ -82,12 +106,13 @@ std::int64_t row_alignment(const GemmShape& shape) {
 Time gemm_time(const GemmShape& shape, const GemmModel& model, const GemmMachine& machine) {
   const double m = static_cast<double>(shape.m), n = static_cast<double>(shape.n), k = static_cast<double>(shape.k);
   const double read = (m * k + k * n) * static_cast<double>(shape.batch) * shape.input_bytes;
-  return multiply_time(shape, read, kMostSplits, row_alignment(shape), model, machine);
+  return multiply_time(shape, read, kMostSplits, row_alignment(shape), {}, model, machine);
 }
 
-Time convolution_time(const GemmShape& shape, double read, const GemmModel& model, const GemmMachine& machine) {
+Time convolution_time(const GemmShape& shape, double read, JoinedGroups groups, const GemmModel& model,
+                      const GemmMachine& machine) {
   // Libraries pad channels to what their kernels load (cuDNN developer guide, "Tensor Core operations").
-  return multiply_time(shape, read, static_cast<int>(machine.sms), kWidestLoad, model, machine);
+  return multiply_time(shape, read, static_cast<int>(machine.sms), kWidestLoad, groups, model, machine);
 }
 
 }  // namespace stepcast::schedules

@@ -29,8 +29,19 @@ std::int64_t row_alignment(const GemmShape& shape);
 /// docs/accuracy.md.
 Time gemm_time(const GemmShape& shape, const GemmModel& model, const GemmMachine& machine);
 
+/// What a multiply of several groups at once, zeros between them, has on its diagonal.
+enum class JoinedGroups {
+  by_input,   ///< the second input: (m x j k) times (j k x j n)
+  by_output,  ///< the results: (j m x k) times (k x j n), of which a j-th is kept
+};
+
 /// The same for an implicit multiply, which reads only `read` bytes however often it uses them. Its gradient of weights
-/// sums over all pixels into few results, and libraries split that sum over as many SMs as there are.
-Time convolution_time(const GemmShape& shape, double read, const GemmModel& model, const GemmMachine& machine);
+/// sums over all pixels into few results, and libraries split that sum over as many SMs as there are. `shape.batch` is
+/// its groups. Narrow ones would each pad a tile; libraries join some of them to one multiply with zeros between them
+/// (ROCm/composable_kernel, pull requests 2986 and 3136; CUTLASS, GroupMode::kMultipleGroup), as many here as take
+/// least time. So no convolution takes longer than one of the same channels in fewer groups, which has more to
+/// multiply.
+Time convolution_time(const GemmShape& shape, double read, JoinedGroups groups, const GemmModel& model,
+                      const GemmMachine& machine);
 
 }  // namespace stepcast::schedules

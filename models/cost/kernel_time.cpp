@@ -60,7 +60,9 @@ KernelRating rating_of(const KernelCost& c, const Gemm& kernel) {
 Time time_of(const KernelCost& c, const Convolution& kernel) {
   GemmMachine here = machine(c.gpu, c.precision);
   if (kernel.winograd && !has_matrix_units(c.precision)) here.peak = here.peak * c.software.winograd;
-  return c.multiply_in_a_step(convolution_time(kernel.shape, kernel.read, gemm_model(c.gpu, c.precision), here)) +
+  const JoinedGroups groups = kernel.of_weights ? JoinedGroups::by_output : JoinedGroups::by_input;
+  return c.multiply_in_a_step(
+             convolution_time(kernel.shape, kernel.read, groups, gemm_model(c.gpu, c.precision), here)) +
          c.software.kernel_gap;
 }
 

@@ -127,7 +127,8 @@ class UnitWriter {
     const double weight_bytes = weights * d(element_);
     const bool winograd = taps == 9 && once.kernel_height == 3 && once.stride == 1 && g == 1;
     const std::int64_t stride2 = once.stride * once.stride;
-    const bool transposes = !s_.software.channels_last && element_ == 2;  // to channels last and back
+    // To channels last and back: the kernels for matrix units want channels last.
+    const bool transposes = !s_.software.channels_last && has_matrix_units(s_.training.precision);
 
     begin(Kind::convolution);
     owns(weights);

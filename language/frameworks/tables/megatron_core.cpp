@@ -110,9 +110,7 @@ void spell_pipeline(Words& words, const Framework& framework) {
   }
   if (words.contains("parallelism.layers_per_stage") && has_row(framework, "@layout")) {
     take(words, "@virtual_stages");  // Megatron-LM counts them in the layout
-    say(words, "@layout",
-        stage_layout(take(words, "parallelism.layers_per_stage"), whole_of(words, "model.layers"),
-                     whole_of(words, "model.mtp_layers", 0)));
+    say(words, "@layout", stage_layout(words, take(words, "parallelism.layers_per_stage")));
   }
   const std::string order = text_of(words, "parallelism.order");
   if (order == "[tensor, context, pipeline, data]" && has_row(framework, "@pipeline_inside_data")) {

@@ -35,6 +35,10 @@ std::string without_repeats_of(std::string layout, bool groups, const Words& wor
   return layout;
 }
 
+std::int64_t mtp_layers(const Words& words) {
+  return words.contains("model.mtp_layers") ? whole_of(words, "model.mtp_layers", 0) : 0;
+}
+
 std::string list_of(const std::vector<std::int64_t>& layers) {
   std::string out;
   for (const std::int64_t each : layers) out += (out.empty() ? "" : ", ") + std::to_string(each);
@@ -43,7 +47,7 @@ std::string list_of(const std::vector<std::int64_t>& layers) {
 
 }  // namespace
 
-std::string stage_layout(const std::string& layers, std::int64_t model_layers, std::int64_t mtp_layers) {
+std::string stage_layout(const Words& words, const std::string& layers) {
   std::string numbers = layers;
   std::ranges::replace_if(
       numbers, [](char c) { return c == '[' || c == ']' || c == ','; }, ' ');
@@ -53,16 +57,16 @@ std::string stage_layout(const std::string& layers, std::int64_t model_layers, s
   const auto add = [&](char letter, std::int64_t count) {
     if (count > 0) out += letter + ("*" + std::to_string(count));
   };
-  std::int64_t left = model_layers;
+  std::int64_t left = whole_of(words, "model.layers"), extra = mtp_layers(words);
   for (std::int64_t each = 0; in >> each; first = false) {
     if (!first) out += '|';
     const std::int64_t plain = std::min(each, left);
     left -= plain;
     add('t', plain);
     add('m', each - plain);
-    mtp_layers -= each - plain;
+    extra -= each - plain;
   }
-  add('m', mtp_layers);
+  add('m', extra);
   return out + ",L";
 }
 
@@ -87,7 +91,7 @@ std::string layers_of_layout(const Words& words, std::string_view key) {
     layers.push_back(0);
     in_last = 0;
   }
-  if (extra != whole_of(words, "model.mtp_layers", 0)) refuse(words, key, kExpected);
+  if (extra != mtp_layers(words)) refuse(words, key, kExpected);
   if (in_last == extra) layers.back() -= extra;
   return list_of(layers);
 }

@@ -10,9 +10,9 @@ namespace stepcast::language {
 
 /// Megatron-LM's --pipeline-model-parallel-layout of layers of each chunk, "[3, 4, 4, 3]": "Et*3|t*4|t*4|t*3,L" (E the
 /// embedding, t a layer, m one of multi-token prediction, L the head;
-/// megatron/core/transformer/pipeline_parallel_layer_layout.py). `model_layers`: those that are t; `mtp_layers`: m,
-/// which are the last of `layers`, or stand before the head where `layers` does not count them.
-std::string stage_layout(const std::string& layers, std::int64_t model_layers, std::int64_t mtp_layers);
+/// megatron/core/transformer/pipeline_parallel_layer_layout.py). Those past the words' model.layers are m; where
+/// `layers` does not count the m, they stand before the head.
+std::string stage_layout(const Words& words, const std::string& layers);
 
 /// The other way round, of the word `key`; the m are counted unless all of them are in the last chunk. Throws
 /// InputError for other layers, for other places of E, m and L, and for another number of m than model.mtp_layers.

@@ -41,5 +41,23 @@ TEST(UsualStack, OfUnknownGpusIsSaidToBeAssumed) {
   EXPECT_EQ(usual_stack(node, 90).name, "nccl-h100");
 }
 
+TEST(UsualStack, OfTpusIsSaidToBeNcclsOfOtherChips) {
+  Library library = configs();
+  for (const char* node : {"tpu-v4-4x4x4", "tpu-v5e-256", "tpu-v5p-4x4x4", "tpu-v6e-16"}) {
+    Value value;
+    const Node file = library.expand_block(make_scalar(node, {"test", 0, 0}), node_schema(), "");
+    value.node = &file;
+    value.library = &library;
+    const NodeFile read = read_node(value);
+    const UsualStack usual = usual_stack(read.spec, read.gpu.compute_capability);
+    EXPECT_EQ(usual.name, "nccl-a100") << node;
+    EXPECT_EQ(usual.why,
+              "a stand-in: fitted to NCCL on DGX A100, while the chips of a torus (TPU) have no NCCL and nobody has "
+              "fitted theirs")
+        << node;
+    EXPECT_EQ(read.nccl, "") << node;
+  }
+}
+
 }  // namespace
 }  // namespace stepcast::language

@@ -60,8 +60,51 @@ TEST(GemmTime, OfUnalignedRowsIsLongerByTheirShareAndBoundByMemoryAlike) {
   EXPECT_NEAR(time(4097, kMachine) / time(4096, kMachine), 4, 1e-6);
   const GemmMachine starved{100, {100e12}, {1e9}, 1};
   EXPECT_NEAR(time(4097, starved) / time(4096, starved), 1, 1e-6);
-  EXPECT_EQ(convolution_time({.m = 2560, .n = 1280, .k = 147}, 1, model, kMachine),
-            convolution_time({.m = 2560, .n = 1280, .k = 147}, 1, kIdeal, kMachine));
+  EXPECT_EQ(convolution_time({.m = 2560, .n = 1280, .k = 147}, 1, JoinedGroups::by_input, model, kMachine),
+            convolution_time({.m = 2560, .n = 1280, .k = 147}, 1, JoinedGroups::by_input, kIdeal, kMachine));
+}
+
+/// 32 groups of 4 channels in and out, 3 x 3 taps, in tiles of 256 x 128 alone, on one SM.
+TEST(ConvolutionTime, JoinsNarrowGroupsIntoOneTile) {
+  const GemmMachine one{1, {1e12}, {1e18}, 1.0};
+  const auto tiles = [](double count, double k) { return from_seconds(count * 2 * 256 * 128 * k / 1e12); };
+  const GemmShape forward{.m = 256, .n = 4, .k = 36, .batch = 32}, of_weights{.m = 4, .n = 36, .k = 4096, .batch = 32};
+  // Joined or not, each pads its 4 columns to 128: zeros between the groups take what the tile's rest took.
+  EXPECT_EQ(convolution_time(forward, 1, JoinedGroups::by_input, kIdeal, one), tiles(32, 36));
+  // All 32 groups side by side: 128 rows, and 1152 columns in 5 tiles 256 wide.
+  EXPECT_EQ(convolution_time(of_weights, 1, JoinedGroups::by_output, kIdeal, one), tiles(5, 4096));
+  GemmModel filled = kIdeal;
+  filled.fill = 100;
+  EXPECT_EQ(convolution_time(forward, 1, JoinedGroups::by_input, filled, one), tiles(1, 32 * 36 + 100));
+}
+
+TEST(ConvolutionTime, OfGroupsAsWideAsATileIsThatOfEachAlone) {
+  const GemmShape wide{.m = 256, .n = 128, .k = 1152, .batch = 32};
+  const GemmMachine one{1, {100e12}, {1e18}, 1.0};
+  EXPECT_EQ(convolution_time(wide, 1, JoinedGroups::by_input, kIdeal, one), gemm_time(wide, kIdeal, one));
+  EXPECT_EQ(convolution_time(wide, 1, JoinedGroups::by_output, kIdeal, one), gemm_time(wide, kIdeal, one));
+}
+
+TEST(ConvolutionTime, OfMoreGroupsIsNeverLonger) {
+  const GemmModel model;
+  const GemmMachine machine{108, {312e12}, {2e12}, 0.9};
+  const auto time = [&](JoinedGroups groups, std::int64_t pixels, std::int64_t width, std::int64_t count) {
+    const GemmShape shape = groups == JoinedGroups::by_input ? GemmShape{pixels, width, width * 9, count}
+                                                             : GemmShape{width, width * 9, pixels, count};
+    const double read = static_cast<double>(pixels * width * count * 2);
+    return convolution_time(shape, read, groups, model, machine);
+  };
+  for (const JoinedGroups groups : {JoinedGroups::by_input, JoinedGroups::by_output})
+    for (const std::int64_t channels : {96, 128, 512, 1024})
+      for (std::int64_t pixels = 1024; pixels < 1'000'000; pixels *= 5)
+        for (std::int64_t count = 2; channels % count == 0; count *= 2) {
+          const std::int64_t width = channels / count;
+          const Time here = time(groups, pixels, width, count);
+          EXPECT_LE(here, time(groups, pixels, width * 2, count / 2)) << channels << ' ' << pixels << ' ' << count;
+          if (groups == JoinedGroups::by_input) {  // the same multiplies, in fewer groups of as many channels
+            EXPECT_LE(here, time(groups, pixels * 2, width, count / 2)) << channels << ' ' << pixels << ' ' << count;
+          }
+        }
 }
 
 TEST(GemmTime, GrowsWithEverySide) {

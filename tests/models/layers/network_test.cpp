@@ -100,16 +100,21 @@ TEST(Network, FusedNormsMoveFewerBytesInFewerLaunches) {
   EXPECT_GT(elementwise(false).second, 3);
 }
 
-TEST(Network, ChannelsLastSparesTwoByteTensorsTheTurning) {
+TEST(Network, MatrixUnitsWantChannelsLast) {
   const auto turned = [](Precision precision, bool channels_last) {
     Scenario s = with({convolution(64, 3)});
     s.training.precision = precision;
     s.software.channels_last = channels_last;
-    return !of_kind<Elementwise>(blocks(s).kinds[0].forward).empty();
+    double bytes = 0;
+    for (const Elementwise& e : of_kind<Elementwise>(blocks(s).kinds[0].forward)) bytes += e.bytes;
+    return bytes;
   };
-  EXPECT_TRUE(turned(Precision::fp16, false));
-  EXPECT_FALSE(turned(Precision::fp16, true));
-  EXPECT_FALSE(turned(Precision::fp32, false));
+  const double values = 8 * 32 * 32 * (3 + 64);  // input and output, each read and written
+  EXPECT_EQ(turned(Precision::fp16, false), 2 * 2 * values);
+  EXPECT_EQ(turned(Precision::tf32, false), 2 * 4 * values);
+  EXPECT_EQ(turned(Precision::fp32, false), 0);
+  EXPECT_EQ(turned(Precision::fp16, true), 0);
+  EXPECT_EQ(turned(Precision::tf32, true), 0);
 }
 
 TEST(Network, LinearLayersAreSplitByOutputsByInputsOrInPairs) {

@@ -22,7 +22,7 @@ Scenario nodes_of_eight(std::uint32_t gpus) {
 }
 
 std::int64_t mebibytes(const Scenario& s, const Communicator& communicator) {
-  const Bytes bytes = CommunicatorBuffers(s, false).of(communicator);
+  const Bytes bytes = CommunicatorBuffers(s, std::nullopt).of(communicator);
   EXPECT_EQ(bytes.value % kMiB, 0);
   return bytes.value / kMiB;
 }
@@ -51,7 +51,7 @@ TEST(CommunicatorBuffers, AreNoneOfOneRankOrWhereNobodySaysTheirSize) {
   EXPECT_EQ(mebibytes(s, {.ranks = 1, .in_node = 1, .sums = true}), 0);
   s.software.transport.buffer = {};
   EXPECT_EQ(mebibytes(s, {.ranks = 8, .in_node = 8, .sums = true}), 0);
-  EXPECT_EQ(CommunicatorBuffers(s, true).of_stage(0), Bytes{});
+  EXPECT_EQ(CommunicatorBuffers(s, 0).of_stage(0), Bytes{});
 }
 
 TEST(CommunicatorBuffers, HaveTreesOnceTheirRanksAllReduceOrBeforeThatInOldReleases) {
@@ -88,7 +88,7 @@ TEST(CommunicatorBuffers, OfAStageAreThoseOfItsGroups) {
   s.parallelism.tensor = 8;
   s.parallelism.pipeline = 4;
   s.parallelism.data = 2;
-  const CommunicatorBuffers all(s, true);
+  const CommunicatorBuffers all(s, 3);
   const Bytes world = all.of({.ranks = 64, .in_node = 8, .sums = true}),
               tensor = all.of({.ranks = 8, .in_node = 8, .sums = true}),
               data = all.of({.ranks = 2, .in_node = 1, .sums = true}),
