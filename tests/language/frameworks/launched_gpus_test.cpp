@@ -93,7 +93,7 @@ TEST(LaunchedGpus, ShareOutAHybridsShardsInsideANode) {
   EXPECT_EQ(group(hybrid + "--num_machines 2 --num_processes 16"), 8U);
   EXPECT_EQ(group(hybrid + "--num_machines 1 --num_processes 8"), 0U);
   const std::string zero_2 = "accelerate launch --use_fsdp --fsdp_sharding_strategy HYBRID_SHARD_ZERO2 ";
-  const Scenario halved = imported("hf-trainer", zero_2 + "--num_machines 2 --num_processes 16" + arguments);
+  const schedules::Scenario halved = imported("hf-trainer", zero_2 + "--num_machines 2 --num_processes 16" + arguments);
   EXPECT_EQ(halved.data_parallel.shard_group, 8U);
   EXPECT_EQ(halved.data_parallel.zero, 2U);
   EXPECT_EQ(
