@@ -153,7 +153,10 @@ void read_pipeline(Words& words, const Framework& framework) {
   const std::int64_t pipeline = whole_of(words, "parallelism.pipeline");
   std::int64_t chunks = words.contains("@virtual_stages") ? whole_of(words, "@virtual_stages") : 1;
   if (words.contains("@layers_per_chunk")) {
-    const std::int64_t layers = whole_of(words, "model.layers"), each = whole_of(words, "@layers_per_chunk");
+    // validate_args() in Megatron-LM's arguments.py counts the embedding and the loss among the layers, if told so.
+    const std::int64_t layers = whole_of(words, "model.layers") + says(words, "pipeline.embedding_as_layer") +
+                                says(words, "pipeline.head_as_layer"),
+                       each = whole_of(words, "@layers_per_chunk");
     if (layers % (pipeline * each) != 0) refuse(words, "@layers_per_chunk", "a divisor of the layers of a stage");
     chunks = layers / pipeline / each;
   }
