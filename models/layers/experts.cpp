@@ -91,8 +91,8 @@ void visit_experts(Writer& w, const Routed& e) {
   activation.begin(Kind::swiglu);
   activation.forward.touch(3 * e.bytes(e.r.received(), inner));
   activation.backward.touch(5 * e.bytes(e.r.received(), inner));
-  activation.saves(2 * e.bytes(e.r.received(), inner), {});  // gates and ups
-  activation.saves(e.bytes(e.r.received(), inner));          // their products
+  w.saves(2 * e.bytes(e.r.received(), inner));       // gates and ups
+  activation.saves(e.bytes(e.r.received(), inner));  // their products
 
   multiply(w, e, Kind::experts_out, inner, hidden, out);
   w.holds_gradients(e.bytes(e.r.received(), hidden + 3 * inner));
@@ -112,7 +112,8 @@ void expert_block(Writer& w) {
   w.forward.touch(e.bytes(e.r.tokens + e.r.sent, e.z.hidden));
   w.backward.touch(e.bytes(e.r.tokens + e.r.sent, e.z.hidden));
   if (e.experts.shared_ffn == 0) return;
-  feed_forward(w, e.experts.shared_ffn / e.z.tensor, d(e.z.element));
+  Writer shared = w.inside({.shared_experts = true});
+  feed_forward(shared, e.experts.shared_ffn / e.z.tensor, d(e.z.element));
   w.begin(Kind::shared_experts_sum);
   w.forward.touch(3 * e.z.residual * d(e.z.element));
 }

@@ -89,9 +89,9 @@ class Writer {
         list_(list),
         modules_(modules) {}
 
-  /// One that goes on where this one stands, with other sizes or inside a module of selective recomputation.
+  /// One that goes on where this one stands, with other sizes or inside a module of selective recomputation too.
   Writer with(const StackSizes& other) const { return {s, other, list_, modules_}; }
-  Writer inside(RecomputedModules modules) const { return {s, z, list_, modules}; }
+  Writer inside(RecomputedModules modules) const { return {s, z, list_, united(modules_, modules)}; }
 
   /// Begins an operator, to which all belongs that is written from now on.
   void begin(OperatorKind kind) { list_.begin(kind, modules_); }

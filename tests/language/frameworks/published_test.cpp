@@ -239,6 +239,20 @@ TEST(Published, LayersOfAChunkCountTheEmbeddingAndTheHeadWhereTheyCountAsLayers)
               std::string::npos);
 }
 
+// The same repository's best_practice/deepseek-v3/run_deepseek_v3_h100.sh has moe and layernorm among its modules.
+TEST(Published, ModulesOfExpertsAndNormsThatMegatronRecomputes) {
+  const std::string flags =
+      kMixtralRelease +
+      "--tensor-model-parallel-size 1 --pipeline-model-parallel-size 4 --num-layers 32 --hidden-size 4096 "
+      "--ffn-hidden-size 14336 --num-attention-heads 32 --moe-shared-expert-intermediate-size 4096 "
+      "--recompute-granularity selective --recompute-modules ";
+  const std::vector<std::string> on_64{"cluster.node=dgx-h100", "cluster.gpus=64", "model.vocab=32000"};
+  EXPECT_EQ(said_of(imported("megatron", flags + "moe mlp layernorm", on_64), {"recompute.modules"}),
+            "[mlp, layernorm, moe]");
+  EXPECT_EQ(said_of(imported("megatron", flags + "moe_act shared_experts", on_64), {"recompute.modules"}),
+            "[moe_act, shared_experts]");
+}
+
 // The same repository, tests/functional_tests/test_cases/gpt/gpt3_7b_tp1_pp4_memory_speed (@000a717), but for
 // --deterministic-mode, which is refused.
 TEST(Published, SevenBillionParametersOfMegatronsSpeedTest) {
