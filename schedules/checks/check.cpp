@@ -275,6 +275,11 @@ void check_experts(const Scenario& s, std::vector<Problem>& out) {
     out.push_back({"parallelism.expert", "expert " + n(ranks) + " does not divide the " + n(stage) +
                                              " ranks of a stage: tensor " + n(plan.tensor) + " x context " +
                                              n(plan.context) + " x data " + n(plan.data)});
+  if (s.software.expert_loop && (ranks > 1 || s.training.expert_load.capacity))
+    out.push_back({"software.expert_loop", std::string("with ") + (ranks > 1 ? "parallelism.expert" : "capacity") +
+                                               " is not built: every rank has all experts, and no token is dropped"});
+  if (s.software.expert_loop && s.software.cuda_graphs != CudaGraphs::none)
+    out.push_back({"software.cuda_graphs", "with expert_loop: no graph has a host that waits"});
   if (plan.tensor > 1 && ranks % plan.tensor != 0)
     out.push_back(
         {"parallelism.expert", "expert " + n(ranks) + " is not a multiple of tensor " + n(plan.tensor) +
