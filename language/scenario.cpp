@@ -301,7 +301,8 @@ const Table<ScenarioDraft>& scenario_table() {
            [](D& d, const Value& v) { d.s.recompute = static_cast<schedules::Recompute>(v.choice); }},
           {{"recompute.modules", list_type("[core_attn, mlp]", module_names), "core_attn",
             "selective, these alone: core_attn; mla_up_proj, latent attention's ups; mlp, feed-forward blocks without "
-            "experts; moe_act, between the experts' multiplies"},
+            "experts; moe_act, between the experts' multiplies; layernorm, norms before experts and latent attention; "
+            "moe, layers' experts with their router and exchanges; shared_experts"},
            [](D& d, const Value& v) {
              if (v.node->items.empty())
                fail(v.node->place, v.path, "found an empty list, expected " + one_of("", module_names()));

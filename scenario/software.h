@@ -62,11 +62,14 @@ struct Software {
   /// Context ranks, ring and all-gather: attention to each rank's keys and values is a kernel of its own, and kernels
   /// besides join the parts in fp32, as PyTorch's context_parallel does (docs/model.md).
   bool context_in_steps = false;
-  int logit_metrics = 0;                 ///< unfused cross entropies taken of the logits beside the loss, forward only
-  bool fused_quantization = false;       ///< fp8, mxfp8: a norm casts its output itself
-  bool grouped_multiply = false;         ///< a multiply of all experts of a rank in one kernel; else one each
-  Time grouped_multiply_launch{};        ///< what each expert adds to that kernel
-  std::int64_t vocabulary_multiple = 1;  ///< the vocabulary is padded to a multiple of so many rows a tensor rank
+  int logit_metrics = 0;            ///< unfused cross entropies taken of the logits beside the loss, forward only
+  bool fused_quantization = false;  ///< fp8, mxfp8: a norm casts its output itself
+  bool grouped_multiply = false;    ///< a multiply of all experts of a rank in one kernel; else one each
+  Time grouped_multiply_launch{};   ///< what each expert adds to that kernel
+  /// Experts one after the other: the host waits for each one's tokens to be found, which are copied out for it and
+  /// whose results are added up where they belong, as Hugging Face's models did before transformers 5.
+  bool expert_loop = false;
+  std::int64_t vocabulary_multiple = 1;      ///< the vocabulary is padded to a multiple of so many rows a tensor rank
   bool fused_gradient_accumulation = false;  ///< weight-gradient GEMMs add into the main gradient
   TensorOverlap tensor_overlap = TensorOverlap::none;
   bool data_overlap = true;        ///< data-parallel traffic under backward (and forward for ZeRO 3)

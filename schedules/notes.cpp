@@ -72,6 +72,22 @@ void note_undone(const Scenario& s, std::vector<Note>& out) {
     out.push_back({"training.experts.seed", "changes nothing: without a spread no loads of experts are drawn"});
 }
 
+/// Busy experts hold the others' ranks up, unless all get as many tokens. Measured with routing forced even and as it
+/// was learned: github.com/yanring/Megatron-MoE-ModelZoo @e865051, best_practice/qwen3/readme.md and mixtral
+/// (docs/model.md, "Experts").
+void note_even_routing(const Scenario& s, std::vector<Note>& out) {
+  const ExpertLoad& load = s.training.expert_load;
+  if (s.model.experts.count == 0 || s.parallelism.expert == 1 || load.capacity || load.spread > 0) return;
+  out.push_back(
+      {"training.experts.spread",
+       std::string("0 gives every expert as many tokens, as benchmarks force a router to. Routers that learn "
+                   "favour some, and the GPUs of these hold all others up in every layer: steps were measured "
+                   "to take 5 to 24 % longer") +
+           (load.node_limit
+                ? ""
+                : "; a value above 0, the standard deviation of the experts' loads over their mean, counts that")});
+}
+
 /// Keys of stages where they do nothing, and what a schedule hides that few frameworks do.
 void note_pipeline(const Scenario& s, std::vector<Note>& out) {
   const PipelinePlan& plan = s.pipeline;
@@ -163,6 +179,7 @@ std::vector<Note> notes(const Scenario& s) {
     out.push_back({"parallelism.context_method", "changes nothing: there is one context rank"});
   note_pipeline(s, out);
   note_undone(s, out);
+  note_even_routing(s, out);
   note_runs(s, out);
   note_oversubscription(s, out);
   if (s.cluster.gpus > s.cluster.node.gpus && s.cluster.fabric.routing == "hash")

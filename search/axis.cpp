@@ -82,9 +82,9 @@ constexpr auto kGivenRecompute = static_cast<std::int64_t>(schedules::kRecompute
 
 std::int64_t recompute_of(const Scenario& s) {
   const schedules::RecomputedModules modules = s.recomputed_modules.value_or(schedules::RecomputedModules{});
-  const bool of_modules = modules.latent_ups || modules.feed_forward || modules.experts_activation;
-  return s.recompute_layers || s.recompute_group > 1 || of_modules ? kGivenRecompute
-                                                                   : static_cast<std::int64_t>(s.recompute);
+  return s.recompute_layers || s.recompute_group > 1 || names_more_than_core(modules)
+             ? kGivenRecompute
+             : static_cast<std::int64_t>(s.recompute);
 }
 
 void set_recompute(Scenario& s, std::int64_t value) {

@@ -23,8 +23,7 @@ std::int64_t ranks_of_a_sample(const Scenario& s) {
 bool selective_repeats_nothing(const Scenario& s) {
   if (s.recompute != schedules::Recompute::selective || schedules::is_network(s.model.family)) return false;
   const schedules::RecomputedModules modules = recomputed_modules(s, s.recompute);
-  return !modules.latent_ups && !modules.feed_forward && !modules.experts_activation &&
-         !repeats_attention_core(s, s.recompute);
+  return !names_more_than_core(modules) && !repeats_attention_core(s, s.recompute);
 }
 
 class Enumeration {

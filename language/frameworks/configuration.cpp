@@ -241,8 +241,9 @@ void sort_by_schema(Node& tree) {
 
 /// What the comment on a line says.
 std::string origin(const Word& word) {
-  if (word.place.file.empty()) return word.from;
-  return word.from + (word.place.line > 0 ? ", line " + std::to_string(word.place.line) : "");
+  const bool has_line = !word.place.file.empty() && word.place.line > 0;
+  return word.from + (has_line ? ", line " + std::to_string(word.place.line) : "") +
+         (word.remark.empty() ? "" : "; " + word.remark);
 }
 
 void write_commented(const Node& mapping, const std::string& path, const Words& words, const std::string& indent,

@@ -15,10 +15,11 @@ namespace stepcast::language {
 /// The value of one key of a scenario, or of a name that only one framework has, which begins with '@'.
 struct Word {
   std::string text;
-  std::string from{};   ///< where it was read, as comments say it; empty: of a scenario
-  bool usual = false;   ///< the scenario leaves it to its software, and so may the framework
-  Place place{};        ///< where it was read
-  std::string unset{};  ///< the variable of a script in the text that nothing sets; empty: none
+  std::string from{};    ///< where it was read, as comments say it; empty: of a scenario
+  bool usual = false;    ///< the scenario leaves it to its software, and so may the framework
+  Place place{};         ///< where it was read
+  std::string unset{};   ///< the variable of a script in the text that nothing sets; empty: none
+  std::string remark{};  ///< what a comment on it says besides
 };
 
 /// A plan as text: the path of a key and its value, both as --set has them.

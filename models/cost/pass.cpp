@@ -59,6 +59,8 @@ class PassClock {
         run_collective(*collective);
       else
         run_kernel(cost_.time(kernels[i]));
+      if (const auto* elementwise = std::get_if<Elementwise>(&kernels[i]); elementwise && elementwise->host_waits)
+        wait_for_gpu();
       share(i, std::holds_alternative<TensorCollective>(kernels[i]) ? i : beside_at.value_or(i));
       beside_at = op_beside_ != nullptr ? beside_at.value_or(i) : std::optional<std::size_t>();
     }
@@ -70,7 +72,7 @@ class PassClock {
     finish_beside();
     if (!kernels.empty()) share(kernels.size() - 1, beside_at.value_or(kernels.size() - 1));
     launched();
-    pass_.duration = pass_.compute + pass_.exposed_tensor;
+    pass_.duration = on_gpu();
     if (cost_.software.launch_blocking) {
       pass_.exposed_host = pass_.host.time;
       pass_.duration += pass_.exposed_host;
@@ -100,10 +102,22 @@ class PassClock {
   /// over it.
   void launched() {
     const auto [count, each] = std::exchange(launching_, {});
-    const Time gpu = pass_.compute + pass_.exposed_tensor, takes = gpu - std::exchange(launched_for_, gpu);
+    const Time gpu = on_gpu(), takes = gpu - std::exchange(launched_for_, gpu);
     if (count == 0) return;
     const HostWork once{each, {}, 1};
     pass_.host = then(pass_.host, gpu - takes, repeated(once, {takes.value / count}, count));
+  }
+
+  Time on_gpu() const { return pass_.compute + pass_.exposed_tensor + pass_.exposed_host; }
+
+  /// The host waits for all it has launched, or the GPU for a host that is later: both go on at once, so neither what
+  /// either was late nor a lead is left. A pass in which the host does so begins without a lead.
+  void wait_for_gpu() {
+    launched();
+    if (cost_.software.launch_blocking || cost_.captured) return;
+    pass_.exposed_host += std::max(pass_.host.behind, pass_.host.time - on_gpu());
+    launched_for_ = on_gpu();
+    pass_.host = {launched_for_, {}, pass_.host.launches};
   }
 
   /// The kernel at a place, if it is such traffic that goes in parts.

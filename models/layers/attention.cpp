@@ -228,10 +228,12 @@ double kept_core_result(const Scenario& s, const StackSizes& z) {
 }
 
 void self_attention(Writer& w) {
-  norm_of_half(w);
   if (latent(w.s)) {
+    Writer norms = w.inside({.norms = true});
+    norm_of_half(norms);
     latent_projections(w);
   } else {
+    norm_of_half(w);
     first_multiply(w, Kind::query_key_value, w.z.query_key_value());
     w.owns(query_key_value_biases(w.s, w.z));
   }

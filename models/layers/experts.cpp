@@ -2,6 +2,7 @@
 
 #include "models/layers/as_double.h"
 #include "models/layers/expert_load.h"
+#include "models/layers/expert_loop.h"
 #include "models/layers/feed_forward.h"
 
 namespace stepcast::schedules {
@@ -67,10 +68,13 @@ void choose_experts(Writer& w, const Routed& e) {
   w.forward.touch(e.scores() * (d(z.element) + 6 * kScoreBytes), kRouterKernels);
   w.backward.touch(e.scores() * (d(z.element) + 4 * kScoreBytes), kRouterKernels / 2);
   w.saves(e.scores() * 2 * kScoreBytes);  // scores and where each copy goes
+}
 
-  w.begin(Kind::expert_copies);
-  w.forward.touch(e.bytes(e.r.tokens + e.r.sent, z.hidden));
-  w.backward.touch(e.bytes(e.r.tokens + e.r.sent, z.hidden));
+/// Reads each token's copies and writes the tokens, or the other way round.
+void copy_tokens(Writer& w, const Routed& e, Kind kind) {
+  w.begin(kind);
+  w.forward.touch(e.bytes(e.r.tokens + e.r.sent, e.z.hidden));
+  w.backward.touch(e.bytes(e.r.tokens + e.r.sent, e.z.hidden));
 }
 
 /// A multiply of all local experts, or of this rank's part of them, from `in` to `out` columns, which owns its part of
@@ -99,8 +103,8 @@ void visit_experts(Writer& w, const Routed& e) {
   activation.begin(Kind::swiglu);
   activation.forward.touch(3 * e.bytes(e.r.received(), inner));
   activation.backward.touch(5 * e.bytes(e.r.received(), inner));
-  activation.saves(2 * e.bytes(e.r.received(), inner), {});  // gates and ups
-  activation.saves(e.bytes(e.r.received(), inner));          // their products
+  w.saves(2 * e.bytes(e.r.received(), inner));       // gates and ups
+  activation.saves(e.bytes(e.r.received(), inner));  // their products
 
   multiply(w, e, Kind::experts_out, inner, hidden, out);
   w.holds_gradients(e.bytes(e.r.received(), hidden + 3 * inner));
@@ -115,12 +119,16 @@ void visit_experts(Writer& w, const Routed& e) {
 void expert_block(Writer& w) {
   const Routed e(w);
   choose_experts(w, e);
-  visit_experts(w, e);
-  w.begin(Kind::experts_sum);
-  w.forward.touch(e.bytes(e.r.tokens + e.r.sent, e.z.hidden));
-  w.backward.touch(e.bytes(e.r.tokens + e.r.sent, e.z.hidden));
+  if (e.s.software.expert_loop) {
+    expert_loop(w, e.r);
+  } else {
+    copy_tokens(w, e, Kind::expert_copies);
+    visit_experts(w, e);
+    copy_tokens(w, e, Kind::experts_sum);
+  }
   if (e.experts.shared_ffn == 0) return;
-  feed_forward(w, e.experts.shared_ffn / e.z.tensor, d(e.z.element));
+  Writer shared = w.inside({.shared_experts = true});
+  feed_forward(shared, e.experts.shared_ffn / e.z.tensor, d(e.z.element));
   w.begin(Kind::shared_experts_sum);
   w.forward.touch(3 * e.z.residual * d(e.z.element));
 }

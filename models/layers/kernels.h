@@ -50,6 +50,7 @@ struct Elementwise {
   int kernels = 1;   ///< launches it takes
   bool of_weights = false;
   bool backward = false;
+  bool host_waits = false;  ///< the host reads what it writes before it launches more
 };
 
 /// Attention in one kernel (FlashAttention): multiplies at their own rate, the score matrix never in memory. Widths are

@@ -3,12 +3,6 @@
 #include <algorithm>
 
 namespace stepcast::schedules {
-
-bool overlap(const RecomputedModules& a, const RecomputedModules& b) {
-  return std::ranges::any_of(kRecomputedModules,
-                             [&](const RecomputedModule& module) { return a.*module.member && b.*module.member; });
-}
-
 namespace {
 
 double sum(const OperatorList& list, double Operator::*member) {

@@ -46,9 +46,6 @@ struct OperatorList {
   Operator& begin(OperatorKind kind, RecomputedModules modules = {});
 };
 
-/// Whether any module is in both.
-bool overlap(const RecomputedModules& a, const RecomputedModules& b);
-
 /// What its backward pass runs: the operators from the last to the first.
 Kernels backward_pass(const OperatorList& list);
 

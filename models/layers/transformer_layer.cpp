@@ -12,8 +12,9 @@ void second_half(Writer& w, FeedForward kind) {
   const double biases =
       layer_style(w.s.model).feed_forward_biases ? d(feed_forward_columns(w.s.model, w.z.ffn)) + d(w.z.width) : 0;
   if (kind == FeedForward::experts) {
-    norm_of_half(w);
-    expert_block(w);
+    Writer norms = w.inside({.norms = true}), experts = w.inside({.experts = true});
+    norm_of_half(norms);
+    expert_block(experts);
     return residual(w, 0);
   }
   Writer repeated = w.inside({.feed_forward = true});

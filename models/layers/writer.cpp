@@ -77,6 +77,10 @@ void PassWriter::touch(double bytes_moved, int kernels) {
   run(Elementwise{{}, bytes_moved, kernels, false, backward_});
 }
 
+void PassWriter::touch_and_wait(double bytes_moved, int kernels) {
+  run(Elementwise{.bytes = bytes_moved, .kernels = kernels, .backward = backward_, .host_waits = true});
+}
+
 void PassWriter::collective(Operation operation, bool under_next) { collective(operation, z.hidden_bytes, under_next); }
 
 void PassWriter::collective(Operation operation, double size, bool under_next) {

@@ -35,6 +35,8 @@ class PassWriter {
   void product_gradient(std::int64_t rows, std::int64_t columns, std::int64_t from);
   /// Streams `bytes_moved` through memory in `kernels` launches.
   void touch(double bytes_moved, int kernels = 1);
+  /// The same, and the host waits for the result.
+  void touch_and_wait(double bytes_moved, int kernels = 1);
   /// Over a row of tensor ranks, if there are several, of their layer input or of `size` bytes.
   void collective(collectives::Operation operation, bool under_next = false);
   void collective(collectives::Operation operation, double size, bool under_next = false);
@@ -89,9 +91,9 @@ class Writer {
         list_(list),
         modules_(modules) {}
 
-  /// One that goes on where this one stands, with other sizes or inside a module of selective recomputation.
+  /// One that goes on where this one stands, with other sizes or inside a module of selective recomputation too.
   Writer with(const StackSizes& other) const { return {s, other, list_, modules_}; }
-  Writer inside(RecomputedModules modules) const { return {s, z, list_, modules}; }
+  Writer inside(RecomputedModules modules) const { return {s, z, list_, united(modules_, modules)}; }
 
   /// Begins an operator, to which all belongs that is written from now on.
   void begin(OperatorKind kind) { list_.begin(kind, modules_); }

@@ -284,6 +284,11 @@ void check_experts(const Scenario& s, std::vector<Problem>& out) {
     out.push_back({"parallelism.expert", held + " does not divide the " + n(stage) + " ranks of a stage: tensor " +
                                              n(plan.tensor) + " x context " + n(plan.context) + " x data " +
                                              n(plan.data)});
+  if (s.software.expert_loop && (holders > 1 || s.training.expert_load.capacity))
+    out.push_back({"software.expert_loop", "with " + (holders > 1 ? held : std::string("capacity")) +
+                                               " is not built: every rank has all experts, and no token is dropped"});
+  if (s.software.expert_loop && s.software.cuda_graphs != CudaGraphs::none)
+    out.push_back({"software.cuda_graphs", "with expert_loop: no graph has a host that waits"});
   if (plan.tensor > 1 && holders % plan.tensor != 0)
     out.push_back(
         {"parallelism.expert", held + " is not a multiple of tensor " + n(plan.tensor) +
@@ -308,12 +313,14 @@ void check_recomputed_modules(const Scenario& s, std::vector<Problem>& out) {
     out.push_back(
         {key, "found modules beside every or full_layers, which repeat whole layers; expected one of the two"});
   const bool plain = s.model.family != Family::bert && s.model.family != Family::t5 && s.model.family != Family::vit;
-  if (!plain && (repeated.latent_ups || repeated.feed_forward || repeated.experts_activation))
-    out.push_back({key, "of this family core_attn alone is built"});
+  if (!plain && names_more_than_core(repeated)) out.push_back({key, "of this family core_attn alone is built"});
   if (plain && repeated.latent_ups && s.model.latent.kv_rank == 0)
     out.push_back({key, "found mla_up_proj, but the model has no latent attention"});
-  if (plain && repeated.experts_activation && s.model.experts.count == 0)
-    out.push_back({key, "found moe_act, but the model has no experts"});
+  if (plain && s.model.experts.count == 0 && (repeated.experts_activation || repeated.experts))
+    out.push_back({key, std::string("found ") + (repeated.experts_activation ? "moe_act" : "moe") +
+                            ", but the model has no experts"});
+  if (plain && repeated.shared_experts && s.model.experts.shared_ffn == 0)
+    out.push_back({key, "found shared_experts, but the model has no shared expert"});
 }
 
 void check_data_parallel(const Scenario& s, std::vector<Problem>& out) {

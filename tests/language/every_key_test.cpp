@@ -406,6 +406,7 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_FALSE(software.fused_bias_dropout_add);
   EXPECT_TRUE(software.grouped_multiply);
   EXPECT_EQ(software.grouped_multiply_launch, microseconds(9));
+  EXPECT_TRUE(software.expert_loop);
   EXPECT_TRUE(software.eight_bit_attention);
   EXPECT_EQ(software.vocabulary_multiple, 48);
   EXPECT_TRUE(software.fused_quantization);

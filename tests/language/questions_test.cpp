@@ -101,7 +101,7 @@ TEST(Set, ContradictionsAreErrors) {
   EXPECT_EQ(
       of({"recompute.modules=[]"}),
       "--set recompute.modules=[]: recompute.modules: found an empty list, expected one of core_attn, mla_up_proj, "
-      "mlp, moe_act");
+      "mlp, moe_act, layernorm, moe, shared_experts");
 }
 
 TEST(Set, OverAFileReplacesWhatItLeavesNoRoomFor) {
@@ -200,7 +200,9 @@ TEST(Set, WritesAListBetweenBrackets) {
   EXPECT_EQ(ask(kQuickstart, {"note=[no list]"}).at(0).scenario.note, "[no list]");
   EXPECT_NE(error_of(ask(kQuickstart, {"parallelism.layers_per_stage=4 4"}).at(0)).find("expected a list"),
             std::string::npos);
-  const std::string modules = "expected a list of core_attn, mla_up_proj, mlp, moe_act, such as [core_attn, mlp]";
+  const std::string modules =
+      "expected a list of core_attn, mla_up_proj, mlp, moe_act, layernorm, moe, shared_experts, such as "
+      "[core_attn, mlp]";
   EXPECT_EQ(error_of(ask(kQuickstart, {"recompute.modules=mlp"}).at(0)),
             "--set recompute.modules=mlp: recompute.modules: found 'mlp', " + modules + "; did you mean '[mlp]'?");
   EXPECT_EQ(error_of(ask(kQuickstart, {"recompute.modules=mlp, moe_act"}).at(0)),

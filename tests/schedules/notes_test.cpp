@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "schedules/forecast.h"
+#include "tests/models/models.h"
 #include "tests/schedules/scenarios.h"
 
 namespace stepcast::schedules {
@@ -24,6 +25,25 @@ std::string text_of(const Scenario& s, const std::string& key) {
 }
 
 TEST(Notes, OfAPlainPlanAreNone) { EXPECT_TRUE(notes(over(8, 0)).empty()); }
+
+TEST(Notes, SayThatEvenRoutingIsTakenWhereNoTokensAreDropped) {
+  const std::string key = "training.experts.spread", counts = "; a value above 0, ";
+  Scenario s = over(8, 0);
+  EXPECT_EQ(text_of(s, key), "");
+  s.model = small_experts();
+  EXPECT_EQ(text_of(s, key), "") << "a rank with all experts waits for none";
+  s.parallelism.expert = 8;
+  EXPECT_NE(text_of(s, key).find(counts), std::string::npos);
+  Scenario uneven = s, dropping = s, limited = s;
+  uneven.training.expert_load.spread = 0.5;
+  dropping.training.expert_load.capacity = 1;
+  limited.training.expert_load.node_limit = 1;
+  EXPECT_EQ(text_of(uneven, key), "");
+  EXPECT_EQ(text_of(dropping, key), "");
+  EXPECT_NE(text_of(limited, key), "");
+  EXPECT_EQ(text_of(limited, key).find(counts), std::string::npos) << "which is not built beside a limit of nodes";
+  EXPECT_GT(forecast(uneven).step, forecast(s).step);
+}
 
 TEST(Notes, SayHowOftenZeroSumsAndGathers) {
   EXPECT_EQ(text_of(over(8, 2), "data_parallel.zero"),

@@ -153,7 +153,10 @@ void read_pipeline(Words& words, const Framework& framework) {
   const std::int64_t pipeline = whole_of(words, "parallelism.pipeline");
   std::int64_t chunks = words.contains("@virtual_stages") ? whole_of(words, "@virtual_stages") : 1;
   if (words.contains("@layers_per_chunk")) {
-    const std::int64_t layers = whole_of(words, "model.layers"), each = whole_of(words, "@layers_per_chunk");
+    // validate_args() in Megatron-LM's arguments.py counts the embedding and the loss among the layers, if told so.
+    const std::int64_t layers = whole_of(words, "model.layers") + says(words, "pipeline.embedding_as_layer") +
+                                says(words, "pipeline.head_as_layer"),
+                       each = whole_of(words, "@layers_per_chunk");
     if (layers % (pipeline * each) != 0) refuse(words, "@layers_per_chunk", "a divisor of the layers of a stage");
     chunks = layers / pipeline / each;
   }
@@ -200,6 +203,18 @@ void spell_data_parallel(Words& words) {
     throw InputError("data_parallel.bucket", "found " + std::to_string(bytes) + " bytes, expected whole gradients of " +
                                                  std::to_string(element) + " bytes each");
   say(words, "@bucket", std::to_string(bytes / element));
+}
+
+/// Whose fused attention runs is no flag's to say but --attention-backend's, whose `flash` and `fused` set Transformer
+/// Engine's variables (_set_attention_backend in megatron/core/models/common/language_module/language_module.py); since
+/// Megatron Core's models nothing reads --use-flash-attn (the same repository, @d98e8a64).
+void remark_on_attention(Words& words) {
+  const auto word = words.find("training.attention");
+  if (word == words.end() || word->second.text != "flash") return;
+  word->second.remark =
+      "on Hopper and later cuDNN's, which Transformer Engine prefers; where it is told FlashAttention "
+      "(NVTE_FUSED_ATTN=0, as attention backend flash sets) say software.flash_2: true and software.attention_by: "
+      "flash_attention_2, or _3";
 }
 
 void read_data_parallel(Words& words, const Framework& framework) {
@@ -478,6 +493,7 @@ void read_megatron_core(Words& words, const Framework& framework) {
   const bool sgd = text_of(words, "@optimizer") == "sgd";
   const bool momentum = !words.contains("@momentum") || std::strtod(text_of(words, "@momentum").c_str(), nullptr) > 0;
   say(words, "training.optimizer", !sgd ? "adam" : momentum ? "momentum" : "sgd", "@optimizer");
+  remark_on_attention(words);
 }
 
 std::vector<FlagRow> transformer_config_rows() {

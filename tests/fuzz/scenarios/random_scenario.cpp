@@ -205,7 +205,10 @@ std::string recompute(Choices& choose, const Plan& plan) {
     case 5:
       return "by-operator";
     default:
-      return "{modules: " + choose.of({"[core_attn]", "[mlp]", "[core_attn, mla_up_proj]", "[moe_act, mlp]"}) + "}";
+      return "{modules: " +
+             choose.of({"[core_attn]", "[mlp]", "[core_attn, mla_up_proj]", "[moe_act, mlp]", "[layernorm, moe]",
+                        "[shared_experts]"}) +
+             "}";
   }
 }
 

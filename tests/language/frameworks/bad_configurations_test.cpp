@@ -234,6 +234,11 @@ TEST(Configurations, AreReadAsStartedWithArgumentsAndAnEnvironment) {
                      {.arguments = {"it's", "4"}, .environment = {{"C", "2"}}});
   EXPECT_THAT(text, AllOf(HasSubstr("tensor: 4  # --tensor-model-parallel-size, line 1\n"), HasSubstr("context: 2  # "),
                           HasSubstr("# Read as started by: C=2 bash train.sh 'it'\\''s' 4\n")));
+  // A flag of fused attention says which kernels that means.
+  EXPECT_THAT(text_of_script("megatron", kFlags + "--use-flash-attn", {}),
+              HasSubstr("attention: flash  # --use-flash-attn, line 1; on Hopper and later cuDNN's, "));
+  EXPECT_THAT(text_of_script("megatron", kFlags + "--attention-backend unfused", {}),
+              HasSubstr("attention: unfused  # --attention-backend, line 1\n"));
   for (const char* const framework : {"deepspeed", "torchtitan", "nanotron", "nemo", "megatron-bridge", "hf-trainer"}) {
     const std::string file = "model: 1";
     EXPECT_EQ(complaint([&] {

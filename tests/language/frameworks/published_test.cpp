@@ -220,6 +220,38 @@ TEST(Published, MixtralsOfMegatronsReleaseTests) {
             "2 8 8 1 256 bf16 1 none");
 }
 
+// github.com/yanring/Megatron-MoE-ModelZoo @e865051, best_practice/qwen3: 94 layers of Qwen3-235B on 8 stages, with the
+// embedding and the head counted as a layer each, 96: 12 on a stage, 3 in a chunk.
+TEST(Published, LayersOfAChunkCountTheEmbeddingAndTheHeadWhereTheyCountAsLayers) {
+  const std::string line =
+      "torchrun --nproc_per_node 8 --nnodes 32 pretrain_gpt.py --num-layers 94 --hidden-size 4096 "
+      "--ffn-hidden-size 12288 --num-attention-heads 64 --seq-length 4096 --max-position-embeddings 40960 "
+      "--micro-batch-size 1 --global-batch-size 2048 --bf16 --vocab-size 151936 --pipeline-model-parallel-size 8 ";
+  const std::string embedding = "--account-for-embedding-in-pipeline-split ",
+                    loss = "--account-for-loss-in-pipeline-split ", chunk = "--num-layers-per-virtual-pipeline-stage ";
+  const auto s = imported("megatron", line + embedding + loss + chunk + "3");
+  EXPECT_EQ(said_of(s, {"pipeline.schedule", "pipeline.virtual_stages", "pipeline.embedding_as_layer",
+                        "pipeline.head_as_layer"}),
+            "interleaved-1f1b 4 true true");
+  for (const std::string& of_95 : {embedding, loss})
+    EXPECT_NE(complaint([&] { imported("megatron", line + of_95 + chunk + "3"); }).find("--num-layers-per-virtual"),
+              std::string::npos);
+}
+
+// The same repository's best_practice/deepseek-v3/run_deepseek_v3_h100.sh has moe and layernorm among its modules.
+TEST(Published, ModulesOfExpertsAndNormsThatMegatronRecomputes) {
+  const std::string flags =
+      kMixtralRelease +
+      "--tensor-model-parallel-size 1 --pipeline-model-parallel-size 4 --num-layers 32 --hidden-size 4096 "
+      "--ffn-hidden-size 14336 --num-attention-heads 32 --moe-shared-expert-intermediate-size 4096 "
+      "--recompute-granularity selective --recompute-modules ";
+  const std::vector<std::string> on_64{"cluster.node=dgx-h100", "cluster.gpus=64", "model.vocab=32000"};
+  EXPECT_EQ(said_of(imported("megatron", flags + "moe mlp layernorm", on_64), {"recompute.modules"}),
+            "[mlp, layernorm, moe]");
+  EXPECT_EQ(said_of(imported("megatron", flags + "moe_act shared_experts", on_64), {"recompute.modules"}),
+            "[moe_act, shared_experts]");
+}
+
 // The same repository, tests/functional_tests/test_cases/gpt/gpt3_7b_tp1_pp4_memory_speed (@000a717), but for
 // --deterministic-mode, which is refused.
 TEST(Published, SevenBillionParametersOfMegatronsSpeedTest) {

@@ -116,7 +116,8 @@ std::string megatron_plan(PlanDice& dice, bool flags) {
     yaml += fmt::format(", gradient_precision: {}", dice.of({"fp32", "bf16"}));
   yaml += "}\n";
   yaml += dice.of({"recompute: none\n", "recompute: full\n", "recompute: selective\n", "recompute: {every: 2}\n",
-                   "recompute: {full_layers: 1}\n", "recompute: {modules: [mlp, core_attn]}\n"});
+                   "recompute: {full_layers: 1}\n",
+                   moe ? "recompute: {modules: [mlp, layernorm, moe]}\n" : "recompute: {modules: [mlp, core_attn]}\n"});
   if (dice.chance(10)) yaml += "offload: {optimizer: host}\n";
   if (dice.chance(30))
     yaml += fmt::format("software: {{fused_cross_entropy: {}, tensor_overlap: {}, vocabulary_multiple: {}{}}}\n",

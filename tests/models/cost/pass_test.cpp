@@ -45,6 +45,26 @@ TEST_F(Pass, WhatSticksOutOfTheKernelIsExposed) {
   EXPECT_EQ(t.exposed_tensor, microseconds(200));
 }
 
+// Twice two kernels, of which the host reads the second one's result, and one more; it needs 100 us to launch each.
+TEST_F(Pass, AHostThatReadsAResultGainsNoLead) {
+  scenario.software.host_per_kernel = microseconds(100);
+  const auto of = [&](double bytes) {
+    const Elementwise plain{{}, bytes}, read{.bytes = bytes, .host_waits = true};
+    return pass_time({plain, read, plain, read, plain}, cost, fixed);
+  };
+  const PassTime brief = of(20e6);  // 10 us: the host is late
+  EXPECT_EQ(brief.compute, microseconds(50));
+  EXPECT_EQ(brief.duration, microseconds(4 * 100 + 10));
+  EXPECT_EQ(brief.exposed_host, brief.duration - brief.compute);
+  EXPECT_EQ(brief.host.time, microseconds(5 * 100));
+  EXPECT_EQ(brief.host.behind, Time{});
+  const PassTime lengthy = of(2e9);  // 1 ms: the host waits
+  EXPECT_EQ(lengthy.duration, milliseconds(5));
+  EXPECT_EQ(lengthy.exposed_host, Time{});
+  EXPECT_EQ(lengthy.host.time, milliseconds(4) + microseconds(100));
+  EXPECT_EQ(lengthy.host.launches, 5);
+}
+
 struct PassInParts : Pass {
   /// Of a multiply of 8192 tokens whose parts take `g` each, and traffic that takes 700 us, or a part's bytes of it.
   Gemm multiply{{}, {8192, 4096, 4096}};

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "models/cost/kernel_time.h"
 #include "models/layers/blocks.h"
 #include "models/layers/transformer_layer.h"
 #include "models/layers/writer.h"
@@ -82,6 +83,76 @@ TEST(RecomputedModules, ExpertsActivationDropsOneOfThreeInnerWidths) {
   EXPECT_EQ(repeated(activation, FeedForward::experts).size(), 1u);
   EXPECT_EQ(multiplied(repeated(activation, FeedForward::experts)), 0);
   EXPECT_EQ(dropped(activation, FeedForward::dense), 0);
+}
+
+// Transformer Engine makes the norms before other attention and before dense feed-forward blocks inside the multiply
+// behind them: Megatron-Core has no norm there that it could repeat.
+TEST(RecomputedModules, NormsDropTheirOutputBeforeLatentAttentionAndBeforeExperts) {
+  const RecomputedModules norms{.norms = true};
+  const double output = kTokens * 2 * kHidden;
+  EXPECT_EQ(dropped(norms, FeedForward::experts), 2 * output);
+  EXPECT_EQ(dropped(norms, FeedForward::dense), output);
+  ASSERT_EQ(repeated(norms, FeedForward::experts).size(), 2u);
+  for (const Kernel& kernel : repeated(norms, FeedForward::experts))
+    EXPECT_EQ(std::get<Elementwise>(kernel).bytes, 2 * output);  // reads its input, which is kept
+  Scenario plain = v3(norms);
+  plain.model.latent = {};
+  const StackSizes sizes = stack_sizes(plain, plain.training.sequence, true);
+  EXPECT_EQ(repeated_kernels(layer_operators(plain, sizes, FeedForward::experts), norms).size(), 1u);
+  EXPECT_TRUE(repeated_kernels(layer_operators(plain, sizes, FeedForward::dense), norms).empty());
+}
+
+// Megatron-Core checkpoints MoELayer.forward: what enters it is the norm's output, which stays.
+TEST(RecomputedModules, LayersOfExpertsKeepTheirInputAloneAndExchangeAgain) {
+  const RecomputedModules moe{.experts = true};
+  const double copies = 8 * kTokens, inner = 2048;
+  const double router = kTokens * 256 * 2 * 4, experts = copies * (2 * (kHidden + 3 * inner) + 4),
+               shared = kTokens * 2 * 3 * inner;
+  EXPECT_EQ(dropped(moe, FeedForward::experts), router + experts + shared);
+  EXPECT_EQ(dropped(moe, FeedForward::dense), 0);
+  const Kernels again = repeated(moe, FeedForward::experts);
+  EXPECT_EQ(multiplied(again), 2 * kTokens * kHidden * 256 + 2 * (copies + kTokens) * 3 * kHidden * inner);
+  EXPECT_EQ(std::ranges::count_if(
+                again, [](const Kernel& kernel) { return std::holds_alternative<TensorCollective>(kernel); }),
+            2);
+  EXPECT_TRUE(repeated(moe, FeedForward::dense).empty());
+}
+
+TEST(RecomputedModules, SharedExpertsAreRepeatedAloneOrInsideTheirLayer) {
+  const RecomputedModules shared{.shared_experts = true}, moe{.experts = true},
+      all{.experts_activation = true, .experts = true, .shared_experts = true};
+  EXPECT_EQ(dropped(shared, FeedForward::experts), kTokens * 2 * 3 * 2048);
+  EXPECT_EQ(multiplied(repeated(shared, FeedForward::experts)), 2 * kTokens * 3 * kHidden * 2048);
+  EXPECT_EQ(dropped(all, FeedForward::experts), dropped(moe, FeedForward::experts));
+  EXPECT_EQ(repeated(all, FeedForward::experts).size(), repeated(moe, FeedForward::experts).size());
+}
+
+// Of a step: one micro-batch of one GPU with all experts, 16 layers. A norm reads and writes its tokens at the memory's
+// rate; a shared expert's two multiplies and product, and what is dropped, by the layer.
+TEST(RecomputedModules, OfAStepAddTheirPassesAndTakeWhatTheyDrop) {
+  Scenario none = round_numbers(1);
+  none.model = small_experts();
+  none.training.global_batch = 1;
+  none.software.dropout = false;
+  none.software.host_per_kernel = {};
+  none.parallelism = {};
+  const auto with = [&](RecomputedModules modules) {
+    Scenario s = none;
+    s.recompute = Recompute::selective;
+    s.recomputed_modules = modules;
+    return forecast(s);
+  };
+  const Forecast kept = forecast(none), norms = with({.norms = true}), shared = with({.shared_experts = true});
+  const double layers = 16, tokens = 1024, hidden = 1024, inner = 1024, element = 2;
+  const KernelCost cost{none.cluster.gpu, none.software, none.training.precision};
+  const Time norm = cost.time(Elementwise{.kind = OperatorKind::rms_norm, .bytes = 2 * tokens * hidden * element});
+  EXPECT_EQ(norms.step - kept.step, norm * 16);
+  const auto dropped_bytes = [&](const Forecast& with_modules) {
+    return static_cast<double>((kept.stages[0].memory.activations - with_modules.stages[0].memory.activations).value);
+  };
+  EXPECT_EQ(dropped_bytes(norms), layers * tokens * hidden * element);
+  EXPECT_EQ(dropped_bytes(shared), layers * tokens * 3 * inner * element);
+  EXPECT_GT(shared.step, kept.step);
 }
 
 TEST(RecomputedModules, OfTheAttentionCoreAloneAreSelectiveRecomputation) {
