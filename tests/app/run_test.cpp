@@ -79,7 +79,7 @@ TEST(Run, BandsOfReportsAreGolden) {
 // thousands of rows of the largest tables, which are like those of the others.
 constexpr const char* kFewOrMost =
     stepcast::test::kSanitized ? "scenarios/quickstart.yaml"
-                               : "scenarios/*.yaml scenarios/assumed scenarios/hugging-face scenarios/large-scale "
+                               : "scenarios/*.yaml scenarios/assumed scenarios/hugging-face scenarios/large-scale scenarios/tpu "
                                  "scenarios/published scenarios/textbook scenarios/well-known";
 constexpr const char* kOneOrEveryTable =
     stepcast::test::kSanitized ? "scenarios/published/korthikanti_2205_05198.csv" : "scenarios/published";
