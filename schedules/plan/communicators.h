@@ -34,7 +34,7 @@ struct Communicator {
 /// that its ranks of one node have.
 class CommunicatorBuffers {
  public:
-  /// `tied_stage`: that has a copy of the first one's embedding; none: no stage has.
+  /// `tied_stage`: another than the first that has a copy of its embedding; none: no stage has.
   CommunicatorBuffers(const Scenario& scenario, std::optional<std::uint32_t> tied_stage);
 
   /// Of one communicator.

@@ -396,6 +396,7 @@ void spell_torchtitan(Words& words, const Framework&) {
     take(words, "offload.parameters");
   }
   say(words, "@offload", both ? "true" : "false");
+  if (!words.contains("model.experts.count")) take(words, "parallelism.expert_tensor");
 }
 
 void read_flavor(Words& words) {
