@@ -82,7 +82,7 @@ void note_even_routing(const Scenario& s, std::vector<Note>& out) {
       {"training.experts.spread",
        std::string("0 gives every expert as many tokens, as benchmarks force a router to. Routers that learn "
                    "favour some, and the GPUs of these hold all others up in every layer: steps were measured "
-                   "to take 5 to 24 % longer") +
+                   "to take 5 to 24% longer") +
            (load.node_limit
                 ? ""
                 : "; a value above 0, the standard deviation of the experts' loads over their mean, counts that")});

@@ -184,6 +184,11 @@ void say_layers(const Scenario& s, Speaker& out) {
   const bool even = p.partition.value_or(s.software.partition) == schedules::Partition::layers;
   const bool said = !s.parallelism.layers_per_stage.empty() || p.embedding_as_layer || p.head_as_layer;
   if (!even && !said) return;
+  const auto say_all = [&](const std::vector<std::uint32_t>& layers) {
+    out.text("parallelism.layers_per_stage",
+             list_text(layers, [](std::uint32_t each) { return std::to_string(each); }));
+  };
+  if (schedules::places_mtp_layers(s)) return say_all(s.parallelism.layers_per_stage);
   const std::uint32_t parts = chunks(s);
   const std::vector<std::uint32_t> layers = schedules::share_out(s, schedules::blocks(s), parts).layers;
   static constexpr std::array<std::array<bool, 2>, 4> kCounted{
@@ -199,7 +204,7 @@ void say_layers(const Scenario& s, Speaker& out) {
     if (head) out.flag("pipeline.head_as_layer", true);
     return;
   }
-  out.text("parallelism.layers_per_stage", list_text(layers, [](std::uint32_t each) { return std::to_string(each); }));
+  say_all(layers);
 }
 
 /// Whether the one stage of the scenario runs its passes as 1F1B has it: each backward behind its forward, and nothing

@@ -285,10 +285,14 @@ void check_experts(const Scenario& s, std::vector<Problem>& out) {
                                              n(plan.tensor) + " x context " + n(plan.context) + " x data " +
                                              n(plan.data)});
   if (s.software.expert_loop && (holders > 1 || s.training.expert_load.capacity))
-    out.push_back({"software.expert_loop", "with " + (holders > 1 ? held : std::string("capacity")) +
-                                               " is not built: every rank has all experts, and no token is dropped"});
+    out.push_back({"software.expert_loop",
+                   "with " + (holders > 1 ? held : std::string("capacity")) +
+                       " is not built: every rank has all experts, and no token is dropped; expected none, or "
+                       "software.expert_loop false for other code than transformers before 5"});
   if (s.software.expert_loop && s.software.cuda_graphs != CudaGraphs::none)
-    out.push_back({"software.cuda_graphs", "with expert_loop: no graph has a host that waits"});
+    out.push_back({"software.cuda_graphs",
+                   "with software.expert_loop: no graph has a host that waits; expected none, or "
+                   "expert_loop false"});
   if (plan.tensor > 1 && holders % plan.tensor != 0)
     out.push_back(
         {"parallelism.expert", held + " is not a multiple of tensor " + n(plan.tensor) +

@@ -79,9 +79,12 @@ void check_compression(const Scenario& s, std::vector<Problem>& out) {
       plan.compression.top_k ? "data_parallel.compression.top_k" : "data_parallel.compression.ratio";
   if (plan.compression.ratio && plan.compression.top_k)
     out.push_back({key, "found compression.ratio beside it; expected one of them"});
-  if (expert_ranks(s.parallelism) > 1)
-    out.push_back(
-        {key, "compression with expert " + std::to_string(s.parallelism.expert) + " is not built; use expert 1"});
+  if (const Parallelism& ranks = s.parallelism; expert_ranks(ranks) > 1) {
+    const std::string what = ranks.expert > 1 ? "expert" : "expert_tensor";
+    out.push_back({key, "compression with " + what + " " +
+                            std::to_string(ranks.expert > 1 ? ranks.expert : ranks.expert_tensor) +
+                            " is not built; use " + what + " 1"});
+  }
   if (plan.zero > 0)
     out.push_back({key, "compression with zero " + std::to_string(plan.zero) + " is not built; use zero 0"});
   if (plan.compression.top_k && plan.mode != DataParallelMode::all_reduce &&

@@ -315,6 +315,8 @@ void spell_torch(Words& words, const std::string& engine) {
   const std::string gradients = take(words, "data_parallel.gradient_precision");
   if (text_of(words, "parallelism.tensor") != "1")
     refuse_key(words, "parallelism.tensor", "but only DeepSpeed's tensor parallelism can be told; expected 1");
+  if (words.contains("data_parallel.shard_group"))
+    refuse_key(words, "data_parallel.shard_group", "but groups of a node, hybrid_shard, are only read; expected none");
   const std::string summed = engine == "ddp" || precision == "tf32" ? "fp32" : precision;
   if (gradients != summed)
     throw InputError("data_parallel.gradient_precision", "found " + in_quotes(gradients) + ", but the Trainer's " +
@@ -331,7 +333,7 @@ void spell_torch(Words& words, const std::string& engine) {
                     : zero == "2" ? "shard_grad_op"
                                   : "no_shard") +
             " auto_wrap" + (all ? " offload" : ""));
-    if (text_of(words, "software").starts_with("pytorch-fsdp2")) say(words, "@fsdp_file", R"({"version": 2})");
+    if (text_of(words, "software").starts_with("pytorch-fsdp2")) say(words, "@fsdp_file", R"({"version":2})");
   }
   const auto bucket = words.find("data_parallel.bucket");
   constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
@@ -457,6 +459,10 @@ void read_torch(Words& words, bool fsdp) {
       "--per_device_train_batch_size x --gradient_accumulation_steps x GPUs");
   say(words, "training.optimizer", text_of(words, "@optimizer"), "@optimizer");
   if (text_of(words, "@fsdp_recompute") == "true") say(words, "recompute", "full", "@fsdp_recompute");
+  const std::string model = text_of(words, "model");
+  const bool known = std::ranges::find(kHubModels, model, &Spelling::ours) != kHubModels.end();
+  if (!known || model.starts_with("mixtral") || model.starts_with("deepseek"))
+    say(words, "software.expert_loop", "true", "assumed: experts, if it has any, in a loop, as transformers before 5");
   if (words.contains("software")) return;
   if (!fsdp)
     say(words, "software", "pytorch-ddp", "assumed of DDP");

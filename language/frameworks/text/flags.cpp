@@ -58,10 +58,12 @@ Statements read_flags(std::string_view text, const std::string& file, const Shel
 
 namespace {
 
-/// A flag's value, quoted where a shell would see more in it. Bash's own "$NAME" stays what it stands for.
+/// A flag's value, quoted where a shell would see more in it and nobody has quoted it. What has blanks is several
+/// words.
 std::string in_shell_quotes(const std::string& text) {
+  if (text.starts_with('"')) return text;
   if (text.find('"') != text.npos) return "'" + text + "'";
-  return text.find_first_of(" ()*|[]'") == text.npos ? text : '"' + text + '"';
+  return text.find_first_of("()*|[]'") == text.npos ? text : '"' + text + '"';
 }
 
 }  // namespace

@@ -132,6 +132,7 @@ std::string write_trainer(const std::vector<std::string>& heading, const Stateme
   for (Statement each : statements) {
     if (each.name.empty() || each.name.starts_with("--")) {
       if (each.name == "--deepspeed") file = each.text;
+      if (each.text.find(' ') != each.text.npos && !each.name.empty()) each.text = '"' + each.text + '"';
       flags.push_back(std::move(each));
       continue;
     }

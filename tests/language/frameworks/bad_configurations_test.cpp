@@ -348,6 +348,13 @@ TEST(BadConfigurations, OfTheTrainerNameTheFlag) {
   EXPECT_EQ(of("--bf16"), "");
   EXPECT_THAT(of("--bf16 --fp16 True"), HasSubstr("--fp16: found beside --bf16"));
   EXPECT_THAT(of("--per_device_train_batchsize 4"), HasSubstr("did you mean '--per_device_train_batch_size'"));
+  EXPECT_EQ(
+      imported(
+          "hf-trainer",
+          "torchrun --nproc_per_node 8 t.py --model_name_or_path mistralai/Mixtral-8x7B-v0.1 --block_size 512 --bf16 "
+          "--fsdp full_shard")
+          .software.expert_loop,
+      true);
   EXPECT_THAT(of("--optim adafactor"), HasSubstr("--optim: found 'adafactor', expected one of adamw_torch"));
   EXPECT_THAT(of("--torch_compile"), HasSubstr("--torch_compile: found 'true': changes the answer"));
   EXPECT_THAT(of("--deepspeed absent.json"), HasSubstr("--deepspeed: found 'absent.json', but no such file"));

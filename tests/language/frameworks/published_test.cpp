@@ -233,9 +233,11 @@ TEST(Published, LayersOfAChunkCountTheEmbeddingAndTheHeadWhereTheyCountAsLayers)
   EXPECT_EQ(said_of(s, {"pipeline.schedule", "pipeline.virtual_stages", "pipeline.embedding_as_layer",
                         "pipeline.head_as_layer"}),
             "interleaved-1f1b 4 true true");
-  for (const std::string& of_95 : {embedding, loss})
-    EXPECT_NE(complaint([&] { imported("megatron", line + of_95 + chunk + "3"); }).find("--num-layers-per-virtual"),
-              std::string::npos);
+  for (const std::string& of_95 : {embedding, loss}) {
+    std::string given = line;
+    given.append(of_95).append(chunk).append("3");
+    EXPECT_NE(complaint([&] { imported("megatron", given); }).find("--num-layers-per-virtual"), std::string::npos);
+  }
 }
 
 // The same repository's best_practice/deepseek-v3/run_deepseek_v3_h100.sh has moe and layernorm among its modules.

@@ -31,6 +31,43 @@ std::string lines(const Words& words) {
   return out;
 }
 
+/// What starts `yaml` with a framework, and what that says of some keys when it is read again.
+std::pair<std::string, Words> there_and_back(const char* framework, const std::string& yaml) {
+  Library library = configs();
+  const Node tree = tree_of(yaml, library);
+  const Framework& to = framework_named(framework, "");
+  const Emitted emitted = emit(to, read_scenario(tree, library), tree);
+  const std::string text = scenario_of_configuration(to, emitted.text, "emitted", emitted.left, library).text;
+  return {emitted.text, words_of(read_scenario(tree_of(text, library), library))};
+}
+
+// Layers of multi-token prediction on a stage of their own, beside plain ones, and where nobody places them.
+TEST(RoundTrips, KeepLayersOfMultiTokenPredictionWhereTheyStand) {
+  const auto of = [](const std::string& layers) {
+    const auto [text, words] = there_and_back("megatron",
+                                              "name: m\ncluster: {node: dgx-h100, gpus: 4}\nsoftware: "
+                                              "megatron-core\nmodel: {family: llama, layers: 7, hidden: 1024, heads: "
+                                              "16, vocab: 51200, ffn: 4096, mtp_layers: 1}\ntraining: {sequence: 1024, "
+                                              "micro_batch: 1, global_batch: 8, precision: bf16}\nparallelism: "
+                                              "{pipeline: 4, layers_per_stage: " +
+                                                  layers + "}\n");
+    const std::size_t begin = text.find("Et"), end = text.find('L', begin);
+    return text.substr(begin, end - begin) + " " + words.at("parallelism.layers_per_stage").text;
+  };
+  EXPECT_EQ(of("[3, 3, 2, 0]"), "Et*3|t*3|t*1m*1|, [3, 3, 2, 0]");
+  EXPECT_EQ(of("[3, 2, 1, 2]"), "Et*3|t*2|t*1|t*1m*1, [3, 2, 1, 1]");  // on the last stage anyway
+  EXPECT_EQ(of("[3, 2, 1, 1]"), "Et*3|t*2|t*1|t*1m*1, [3, 2, 1, 1]");
+}
+
+TEST(RoundTrips, GiveListsAsWordsOfTheirOwn) {
+  const auto [text, words] =
+      there_and_back("megatron",
+                     "name: m\ncluster: {node: dgx-h100, gpus: 4}\nsoftware: megatron-core\nmodel: "
+                     "mixtral-8x7b\ntraining: {sequence: 1024, "
+                     "micro_batch: 1, global_batch: 8, precision: bf16}\nrecompute: {modules: [moe_act, layernorm]}\n");
+  EXPECT_NE(text.find("--recompute-modules moe_act layernorm "), text.npos) << text;
+}
+
 class RoundTrip : public testing::TestWithParam<const Framework*> {};
 
 TEST_P(RoundTrip, OfRandomPlansGivesTheSamePlanAndTheSameForecast) {

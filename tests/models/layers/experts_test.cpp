@@ -9,6 +9,7 @@
 #include "models/layers/expert_load.h"
 #include "models/layers/model_blocks.h"
 #include "models/layers/stack_sizes.h"
+#include "schedules/checks/check.h"
 #include "tests/models/models.h"
 #include "tests/schedules/saved.h"
 #include "tests/schedules/scenarios.h"
@@ -141,7 +142,7 @@ TEST(Experts, ThatRanksShareGatherTheirTokensAndAddUpTheirParts) {
   s.parallelism.expert_tensor = 2;
   const Block shared = blocks(s).kinds[1];
   // Both ranks of a pair have the copies of both: tokens x top-k x hidden, 1024 tokens of the pair.
-  const std::int64_t both = 1024 * 4 * 1024 * 2;
+  const std::int64_t both = std::int64_t{1024} * 4 * 1024 * 2;
   using enum collectives::Operation;
   EXPECT_EQ(of(shared.forward), (std::vector{std::pair{all_gather, both}, {reduce_scatter, both}}));
   EXPECT_EQ(of(shared.backward), (std::vector{std::pair{all_gather, both}, {reduce_scatter, both}}));
