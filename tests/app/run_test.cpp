@@ -78,9 +78,10 @@ TEST(Run, BandsOfReportsAreGolden) {
 // scripts/test.sh runs every scenario with a sanitizer build: all of them again would take minutes. So would the
 // thousands of rows of the largest tables, which are like those of the others.
 constexpr const char* kFewOrMost =
-    stepcast::test::kSanitized ? "scenarios/quickstart.yaml"
-                               : "scenarios/*.yaml scenarios/assumed scenarios/hugging-face scenarios/large-scale scenarios/tpu "
-                                 "scenarios/published scenarios/textbook scenarios/well-known";
+    stepcast::test::kSanitized
+        ? "scenarios/quickstart.yaml"
+        : "scenarios/*.yaml scenarios/assumed scenarios/hugging-face scenarios/large-scale scenarios/tpu "
+          "scenarios/published scenarios/textbook scenarios/well-known";
 constexpr const char* kOneOrEveryTable =
     stepcast::test::kSanitized ? "scenarios/published/korthikanti_2205_05198.csv" : "scenarios/published";
 
