@@ -1,6 +1,7 @@
 #include "schedules/step/asynchronous.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <span>
@@ -24,11 +25,17 @@ using collectives::Timing;
 using sim::TaskId;
 using workload::SteadyWindow;
 
-/// Gradients that leave together once `backward` is done.
+/// Gradients that leave together once `backward` is done, in `parts` that servers update, and send back, one by one.
 struct Bucket {
   PassTime backward;
   double elements = 0;
+  int parts = 1;
+  double part() const { return elements / parts; }
 };
+
+/// Of one bucket at the most. A tensor may be far larger than a bucket should be, and servers go through it as it
+/// comes.
+constexpr double kMostParts = 8;
 
 /// What one worker does in any of its steps.
 struct Worker {
@@ -55,8 +62,8 @@ class Run {
     for (std::uint32_t d = 0; d < workers_; ++d) plan_.push_back(planned(d));
     for (std::uint32_t d = 0; d < workers_; ++d)
       for (const Bucket& bucket : plan_[d].buckets) {
-        declare(d, true, bucket.elements);
-        declare(d, false, bucket.elements);
+        declare(d, true, bucket.part());
+        declare(d, false, bucket.part());
       }
     // Each message by itself: workers are not alike.
     flows_.emplace(in.machine, communications_, workload::Flows::Conditions{.unfolded = true});
@@ -104,8 +111,9 @@ class Run {
       }
       for (const auto& [key, communication] : declared_) {
         if (key.worker != d) continue;
-        const auto buckets = static_cast<double>(std::ranges::count(plan_[d].buckets, key.elements, &Bucket::elements));
-        const double times = buckets * w.rate / all * workers_;
+        double messages = 0;
+        for (const Bucket& bucket : plan_[d].buckets) messages += bucket.part() == key.elements ? bucket.parts : 0;
+        const double times = messages * w.rate / all * workers_;
         flows_->each_load(communication, [&](const Timing::Load& load) {
           loads.push_back({load.link, load.bytes * times, load.occupied * times, load.connections});
         });
@@ -144,6 +152,12 @@ class Run {
     double elements = 0;
     friend auto operator<=>(const Key&, const Key&) = default;
   };
+  /// Of one worker in a step, each way.
+  std::size_t messages() const {
+    std::size_t all = 0;
+    for (const Bucket& bucket : plan_.front().buckets) all += static_cast<std::size_t>(bucket.parts);
+    return all;
+  }
   const Gpu& gpu(std::uint32_t worker) const { return gpu_of(s_.cluster, in_.ranks.gpu({0, worker, 0})); }
   bool has_link(std::uint32_t worker) const { return workers_ > 1 && (sharded_ || worker != 0); }
 
@@ -166,6 +180,10 @@ class Run {
         made.backward = made.backward + time_of(*piece, PassKind::whole_backward);
         made.elements += piece->trained;
       }
+    }
+    for (Bucket& made : out.buckets) {
+      const double bytes = message_bytes(s_, made.elements), size = static_cast<double>(bucket(s_).value);
+      made.parts = static_cast<int>(std::clamp(std::ceil(bytes / size), 1.0, kMostParts));
     }
     for (; piece != out.chunk.pieces.rend(); ++piece) out.rest = out.rest + time_of(*piece, PassKind::whole_backward);
     return out;
@@ -224,10 +242,10 @@ class Run {
     // Updates that come together share the servers' memory bandwidth.
     const workload::EngineId memory = program_.add_engine();
     if (in_.record) program_.remember_ranks();
-    std::vector<std::vector<TaskId>> clocks;  // by step and bucket: all workers have updated it so many times
+    std::vector<std::vector<TaskId>> clocks;  // by step and message: all workers have updated it so many times
     if (s_.data_parallel.consistency == Consistency::bounded_staleness)
       for (std::uint32_t k = 0; k < std::ranges::max(steps); ++k)
-        for (std::vector<TaskId>& clock = clocks.emplace_back(); clock.size() < plan_.front().buckets.size();)
+        for (std::vector<TaskId>& clock = clocks.emplace_back(); clock.size() < messages();)
           clock.push_back(program_.moment());
     const Time host = s_.software.cuda_graphs == CudaGraphs::step ? Time{} : s_.software.host_per_pass;
     for (std::uint32_t d = 0; d < workers_; ++d) {
@@ -265,27 +283,31 @@ class Run {
         if (k > 0)
           for (const TaskId read : of_worker[k - 1].reads) program_.after(first, read);
         for (const Bucket& bucket : worker.buckets) {
-          TaskId ready = run(bucket.backward, compress_time(s_, gpu(d), bucket.elements));
-          if (has_link(d)) {
-            const Key push{d, true, bucket.elements};
-            const TaskId sent = program_.communicate(up, declared_.at(push));
-            program_.after(sent, ready);
-            ready = sent;
+          const TaskId computed = run(bucket.backward, compress_time(s_, gpu(d), bucket.elements));
+          for (int part = 0; part < bucket.parts; ++part) {
+            TaskId ready = computed;
+            if (has_link(d)) {
+              const Key push{d, true, bucket.part()};
+              ready = program_.communicate(up, declared_.at(push));
+              program_.after(ready, computed);
+            }
+            made.updates.push_back(
+                program_.kernels(std::span<const sim::StreamId>{}, memory, update_time(bucket.part())));
+            program_.after(made.updates.back(), ready);
           }
-          made.updates.push_back(
-              program_.kernels(std::span<const sim::StreamId>{}, memory, update_time(bucket.elements)));
-          program_.after(made.updates.back(), ready);
         }
         if (worker.rest.duration > Time{}) run(worker.rest);
-        for (std::size_t b = 0; b < worker.buckets.size(); ++b) {
-          const Key pull{d, false, worker.buckets[b].elements};
-          made.reads.push_back(has_link(d) ? program_.communicate(down, declared_.at(pull)) : program_.moment());
-          program_.after(made.reads.back(), made.updates[b]);
-          if (clocks.empty()) continue;
-          program_.after(clocks[k][b], made.updates[b]);
-          if (k >= *s_.data_parallel.staleness)
-            program_.after(made.reads.back(), clocks[k - *s_.data_parallel.staleness][b]);
-        }
+        for (const Bucket& bucket : worker.buckets)
+          for (int part = 0; part < bucket.parts; ++part) {
+            const Key pull{d, false, bucket.part()};
+            const std::size_t message = made.reads.size();
+            made.reads.push_back(has_link(d) ? program_.communicate(down, declared_.at(pull)) : program_.moment());
+            program_.after(made.reads.back(), made.updates[message]);
+            if (clocks.empty()) continue;
+            program_.after(clocks[k][message], made.updates[message]);
+            if (k >= *s_.data_parallel.staleness)
+              program_.after(made.reads.back(), clocks[k - *s_.data_parallel.staleness][message]);
+          }
       }
     }
   }
@@ -301,11 +323,11 @@ class Run {
     return last;
   }
 
-  /// Bucket by bucket, since one is read while gradients of others are still on their way.
+  /// Message by message, since one is read while gradients of others are still on their way.
   Staleness staleness(std::span<const SteadyWindow> windows) const {
     Staleness out;
     double sum = 0, count = 0;
-    for (std::size_t b = 0; b < plan_.front().buckets.size(); ++b) {
+    for (std::size_t b = 0; b < messages(); ++b) {
       std::vector<Time> all;
       for (const std::vector<WorkerStep>& of_worker : made_)
         for (const WorkerStep& step : of_worker) all.push_back(timeline_.finish[sim::index(step.updates[b])]);
