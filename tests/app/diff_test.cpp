@@ -118,7 +118,8 @@ TEST(Diff, AScenarioWithASettingAgainstItself) {
   EXPECT_EQ(diff["stages"].size(), 8u);
   EXPECT_EQ(diff["a"]["plan"]["recompute"], "selective");
   EXPECT_EQ(diff["b"]["plan"]["recompute"], "full");
-  EXPECT_EQ(diff["a"]["plan_by_default"], Json({"parallelism.context", "parallelism.expert", "data_parallel.zero"}));
+  EXPECT_EQ(diff["a"]["plan_by_default"],
+            Json({"parallelism.context", "parallelism.expert", "parallelism.expert_tensor", "data_parallel.zero"}));
   const Outcome same = run_program("diff scenarios/quickstart.yaml scenarios/quickstart.yaml");
   EXPECT_THAT(same.out, HasSubstr("The scenarios say the same."));
 }
