@@ -2,7 +2,6 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "schedules/pipeline/pipelines.h"
 
@@ -11,11 +10,22 @@ namespace {
 
 std::string_view name(Consistency consistency) { return kConsistencyNames[static_cast<std::size_t>(consistency)]; }
 
+void check_one_rank(const char* what, std::uint32_t ranks, const std::string& key, const std::string& found,
+                    std::vector<Problem>& out) {
+  if (ranks > 1)
+    out.push_back({key, found + " with " + what + " " + std::to_string(ranks) + " is not built; use " + what + " 1"});
+}
+
+void check_no_expert_ranks(const Scenario& s, const std::string& key, const std::string& found,
+                           std::vector<Problem>& out) {
+  check_one_rank("expert", s.parallelism.expert, key, found, out);
+  check_one_rank("expert_tensor", s.parallelism.expert_tensor, key, found, out);
+}
+
 /// Ranks of one copy of the model share what data ranks here would each do by themselves.
 void check_inner_ranks(const Scenario& s, const std::string& key, const std::string& found, std::vector<Problem>& out) {
-  for (const auto& [what, ranks] : {std::pair{"context", s.parallelism.context}, {"expert", s.parallelism.expert}})
-    if (ranks > 1)
-      out.push_back({key, found + " with " + what + " " + std::to_string(ranks) + " is not built; use " + what + " 1"});
+  check_one_rank("context", s.parallelism.context, key, found, out);
+  check_no_expert_ranks(s, key, found, out);
 }
 
 void check_consistency(const Scenario& s, std::vector<Problem>& out) {
@@ -79,12 +89,7 @@ void check_compression(const Scenario& s, std::vector<Problem>& out) {
       plan.compression.top_k ? "data_parallel.compression.top_k" : "data_parallel.compression.ratio";
   if (plan.compression.ratio && plan.compression.top_k)
     out.push_back({key, "found compression.ratio beside it; expected one of them"});
-  if (const Parallelism& ranks = s.parallelism; expert_ranks(ranks) > 1) {
-    const std::string what = ranks.expert > 1 ? "expert" : "expert_tensor";
-    out.push_back({key, "compression with " + what + " " +
-                            std::to_string(ranks.expert > 1 ? ranks.expert : ranks.expert_tensor) +
-                            " is not built; use " + what + " 1"});
-  }
+  check_no_expert_ranks(s, key, "compression", out);
   if (plan.zero > 0)
     out.push_back({key, "compression with zero " + std::to_string(plan.zero) + " is not built; use zero 0"});
   if (plan.compression.top_k && plan.mode != DataParallelMode::all_reduce &&
