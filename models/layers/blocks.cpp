@@ -34,12 +34,15 @@ std::uint32_t tied_place(const Blocks& blocks) {
   return static_cast<std::uint32_t>(blocks.order.size() - 1);
 }
 
-std::uint32_t stage_of(std::span<const std::vector<BlockRange>> stages, std::uint32_t place) {
-  const auto has = [&](const std::vector<BlockRange>& chunks) {
+std::optional<std::uint32_t> tied_stage(const Blocks& blocks, std::span<const std::vector<BlockRange>> stages) {
+  if (blocks.tied == 0) return std::nullopt;
+  const std::uint32_t place = tied_place(blocks);
+  const auto has_copy = [&](const std::vector<BlockRange>& chunks) {
     return std::ranges::any_of(
         chunks, [&](const BlockRange& chunk) { return chunk.first <= place && place < chunk.first + chunk.count; });
   };
-  return static_cast<std::uint32_t>(std::ranges::find_if(stages, has) - stages.begin());
+  const auto stage = static_cast<std::uint32_t>(std::ranges::find_if(stages, has_copy) - stages.begin());
+  return stage == 0 ? std::nullopt : std::optional(stage);
 }
 
 ChunkLayers with_head_last(std::vector<std::uint32_t> layers) {

@@ -65,8 +65,9 @@ struct ChunkLayers {
   std::vector<std::uint32_t> behind;  ///< the chunk of each block behind the last layer; of others than these: the last
 };
 
-/// Which stage has a place. Requires one to.
-std::uint32_t stage_of(std::span<const std::vector<BlockRange>> stages, std::uint32_t place);
+/// Which stage beside the first has a copy of its first block's parameters; none: nothing is tied, or the first has
+/// both.
+std::optional<std::uint32_t> tied_stage(const Blocks& blocks, std::span<const std::vector<BlockRange>> stages);
 
 /// So many layers in each chunk, all that follows the last one in the last chunk.
 ChunkLayers with_head_last(std::vector<std::uint32_t> layers);

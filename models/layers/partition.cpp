@@ -82,11 +82,12 @@ ChunkLayers given_layers(const Scenario& s) {
   ChunkLayers out = with_head_last(s.parallelism.layers_per_stage);
   if (!places_mtp_layers(s)) return out;
   out.behind.clear();
-  auto chunk = static_cast<std::uint32_t>(out.layers.size());
-  for (std::int64_t left = s.model.mtp_layers; left > 0; --left) {
-    while (chunk == out.layers.size() || out.layers[chunk] == 0) --chunk;
-    --out.layers[chunk];
-    out.behind.insert(out.behind.begin(), 2, chunk);  // its input and itself; heads are with the model's
+  auto left = static_cast<std::uint32_t>(s.model.mtp_layers);
+  for (auto chunk = static_cast<std::uint32_t>(out.layers.size()); chunk-- > 0;) {
+    const std::uint32_t here = std::min(out.layers[chunk], left);
+    out.layers[chunk] -= here;
+    left -= here;
+    out.behind.insert(out.behind.begin(), std::size_t{2} * here, chunk);  // input and layer; heads are with the model's
   }
   out.behind.push_back(static_cast<std::uint32_t>(out.layers.size() - 1));
   return out;

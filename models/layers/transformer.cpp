@@ -212,14 +212,13 @@ Blocks transformer_blocks(const Scenario& s) {
     for (Block& block : std::array{mtp_input(s, z, copies), std::move(extra), mtp_head(s, z)})
       out.kinds.push_back(std::move(block));
     if (copies) out.tied_place = static_cast<std::uint32_t>(out.order.size());
-    for (std::int64_t i = 0; i < s.model.mtp_layers; ++i) {
-      std::uint32_t input = first;
-      if (i > 0 && copies) {  // one copy serves all
-        input = first + 3;
-        if (i == 1) out.kinds.push_back(mtp_input(s, z, false));
-      }
-      out.order.insert(out.order.end(), {input, first + 1});
+    std::uint32_t later = first;
+    if (copies && s.model.mtp_layers > 1) {  // one copy serves all
+      later = static_cast<std::uint32_t>(out.kinds.size());
+      out.kinds.push_back(mtp_input(s, z, false));
     }
+    for (std::int64_t i = 0; i < s.model.mtp_layers; ++i)
+      out.order.insert(out.order.end(), {i == 0 ? first : later, first + 1});
     out.order.insert(out.order.end(), static_cast<std::size_t>(s.model.mtp_layers), first + 2);
   }
   out.order.push_back(2);

@@ -23,42 +23,9 @@ std::vector<Group> beside(const Ranks& ranks, std::uint32_t own, std::uint32_t g
   return out;
 }
 
-/// Tensor ranks that are `stride` apart, `size` of them each.
-std::vector<Group> along_the_grid(const Ranks& ranks, Coordinate c, std::uint32_t size, std::uint32_t stride) {
-  const std::uint32_t each = ranks.plan().tensor / size;  // groups of one data rank
-  const std::uint32_t own = c.tensor / (stride * size) * stride + c.tensor % stride;
-  return beside(ranks, c.data * each + own, ranks.stage_ranks() / size, [&](std::uint32_t number) {
-    const std::uint32_t inner = number % each, first = inner / stride * stride * size + inner % stride;
-    Group group;
-    for (std::uint32_t i = 0; i < size; ++i) group.push_back(ranks.gpu({first + i * stride, number / each, c.stage}));
-    return group;
-  });
-}
-
-}  // namespace
-
-std::vector<Group> grid_rows_beside(const Ranks& ranks, Coordinate c) {
-  const TensorGrid g = grid(ranks.plan());
-  return is_grid(g) ? along_the_grid(ranks, c, g.columns, 1) : ranks.tensor_groups_beside(c);
-}
-
-std::vector<Group> grid_columns_beside(const Ranks& ranks, Coordinate c) {
-  const TensorGrid g = grid(ranks.plan());
-  return along_the_grid(ranks, c, g.rows, g.columns);
-}
-
-std::vector<Group> grid_depths_beside(const Ranks& ranks, Coordinate c) {
-  const TensorGrid g = grid(ranks.plan());
-  return along_the_grid(ranks, c, g.depth, g.columns * g.rows);
-}
-
-std::vector<Group> kv_copies_beside(const Ranks& ranks, Coordinate c, std::int64_t copies) {
-  return along_the_grid(ranks, c, static_cast<std::uint32_t>(copies), 1);
-}
-
-std::vector<Group> expert_groups_beside(const Ranks& ranks, Coordinate c) {
-  const std::uint32_t size = ranks.plan().expert, stride = ranks.plan().expert_tensor, place = ranks.place_in_stage(c);
-  const std::uint32_t own = place / (size * stride) * stride + place % stride;
+/// Of `size` ranks each, whose places in the stage are `stride` apart.
+std::vector<Group> apart(const Ranks& ranks, Coordinate c, std::uint32_t size, std::uint32_t stride) {
+  const std::uint32_t place = ranks.place_in_stage(c), own = place / (size * stride) * stride + place % stride;
   return beside(ranks, own, ranks.stage_ranks() / size, [&](std::uint32_t number) {
     const std::uint32_t first = number / stride * stride * size + number % stride;
     Group group;
@@ -67,13 +34,33 @@ std::vector<Group> expert_groups_beside(const Ranks& ranks, Coordinate c) {
   });
 }
 
+}  // namespace
+
+std::vector<Group> grid_rows_beside(const Ranks& ranks, Coordinate c) {
+  const TensorGrid g = grid(ranks.plan());
+  return is_grid(g) ? apart(ranks, c, g.columns, 1) : ranks.tensor_groups_beside(c);
+}
+
+std::vector<Group> grid_columns_beside(const Ranks& ranks, Coordinate c) {
+  const TensorGrid g = grid(ranks.plan());
+  return apart(ranks, c, g.rows, g.columns);
+}
+
+std::vector<Group> grid_depths_beside(const Ranks& ranks, Coordinate c) {
+  const TensorGrid g = grid(ranks.plan());
+  return apart(ranks, c, g.depth, g.columns * g.rows);
+}
+
+std::vector<Group> kv_copies_beside(const Ranks& ranks, Coordinate c, std::int64_t copies) {
+  return apart(ranks, c, static_cast<std::uint32_t>(copies), 1);
+}
+
+std::vector<Group> expert_groups_beside(const Ranks& ranks, Coordinate c) {
+  return apart(ranks, c, ranks.plan().expert, ranks.plan().expert_tensor);
+}
+
 std::vector<Group> expert_tensor_groups_beside(const Ranks& ranks, Coordinate c) {
-  const std::uint32_t size = ranks.plan().expert_tensor;
-  return beside(ranks, ranks.place_in_stage(c) / size, ranks.stage_ranks() / size, [&](std::uint32_t number) {
-    Group group;
-    for (std::uint32_t i = 0; i < size; ++i) group.push_back(ranks.gpu(ranks.in_stage(number * size + i, c.stage)));
-    return group;
-  });
+  return apart(ranks, c, ranks.plan().expert_tensor, 1);
 }
 
 std::vector<Group> expert_copies_of_stage(const Ranks& ranks, Coordinate c, std::optional<std::uint32_t> copy) {
@@ -92,14 +79,7 @@ std::vector<Group> expert_copies_of_stage(const Ranks& ranks, Coordinate c, std:
 }
 
 std::vector<Group> context_groups_beside(const Ranks& ranks, Coordinate c) {
-  const std::uint32_t tensor = ranks.plan().tensor, size = ranks.plan().context;
-  const std::uint32_t groups = ranks.stage_ranks() / size;
-  return beside(ranks, c.data / size * tensor + c.tensor, groups, [&](std::uint32_t number) {
-    Group group;
-    for (std::uint32_t i = 0; i < size; ++i)
-      group.push_back(ranks.gpu({number % tensor, number / tensor * size + i, c.stage}));
-    return group;
-  });
+  return apart(ranks, c, ranks.plan().context, ranks.plan().tensor);
 }
 
 std::vector<Group> context_rings_beside(const Ranks& ranks, Coordinate c) {

@@ -312,10 +312,7 @@ std::vector<MemoryUse> stage_memories(const Scenario& s, const Blocks& blocks,
   SavedPeaks own;
   SavedPeaks& known = peaks != nullptr ? *peaks : own;
   StageContents contents;
-  std::optional<std::uint32_t> tied_stage;  // if that is not the embedding's own
-  if (blocks.tied > 0 && copies(pipeline.shape) == 1) tied_stage = stage_of(chunks, tied_place(blocks));
-  if (tied_stage == 0u) tied_stage.reset();
-  const CommunicatorBuffers communicators(s, tied_stage);
+  const CommunicatorBuffers communicators(s, copies(pipeline.shape) == 1 ? tied_stage(blocks, chunks) : std::nullopt);
   for (std::uint32_t stage = 0; stage < chunks.size(); ++stage) {
     const std::uint32_t versions = pipeline.weight_versions[stage];
     const bool like_the_one_before = stage > 0 && versions == pipeline.weight_versions[stage - 1] &&

@@ -245,8 +245,7 @@ class Run {
     std::vector<std::vector<TaskId>> clocks;  // by step and message: all workers have updated it so many times
     if (s_.data_parallel.consistency == Consistency::bounded_staleness)
       for (std::uint32_t k = 0; k < std::ranges::max(steps); ++k)
-        for (std::vector<TaskId>& clock = clocks.emplace_back(); clock.size() < messages();)
-          clock.push_back(program_.moment());
+        std::ranges::generate(clocks.emplace_back(messages()), [&] { return program_.moment(); });
     const Time host = s_.software.cuda_graphs == CudaGraphs::step ? Time{} : s_.software.host_per_pass;
     for (std::uint32_t d = 0; d < workers_; ++d) {
       const Group ranks = ranks_of(d);

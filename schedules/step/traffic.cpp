@@ -261,9 +261,9 @@ class Declarer {
 
   /// The embedding and its copy are on different stages, which then sum up what they share.
   void declare_tied_embeddings() {
-    if (in_.blocks.tied == 0 || copies(shape_) > 1) return;
-    out_.tied_stage = stage_of(in_.chunks, tied_place(in_.blocks));
-    if (out_.tied_stage == 0) return;
+    const std::optional<std::uint32_t> tied = tied_stage(in_.blocks, in_.chunks);
+    if (!tied || copies(shape_) > 1) return;
+    out_.tied_stage = *tied;
     for (std::uint32_t r = 0; r < replicas_; ++r) {
       std::vector<Group> pairs = in_.ranks.sends_beside(lanes_.at(r), out_.tied_stage);
       const Bytes bytes = bytes_of(in_.blocks.tied / (zero_ == 3 || sums_each_micro_batch(s_) ? shard_ranks(s_) : 1),

@@ -45,6 +45,12 @@ constexpr std::array<Spelling, 24> kHubModels{{
     {"deepseek-v3", "deepseek-ai/DeepSeek-V3"},
 }};
 
+/// Of these models it is known; any other may.
+bool may_have_experts(std::string_view model) {
+  return std::ranges::find(kHubModels, model, &Spelling::ours) == kHubModels.end() || model.starts_with("mixtral") ||
+         model.starts_with("deepseek");
+}
+
 std::vector<FlagRow> launch_rows() {
   return {
       {.name = "--nnodes", .key = "@nodes", .only_read = true, .remark = "cluster.gpus"},
@@ -122,12 +128,12 @@ std::vector<FlagRow> sharding_rows() {
        .spellings = {{"3", "FULL_SHARD"},
                      {"2", "SHARD_GRAD_OP"},
                      {"0", "NO_SHARD"},
-                     {"hybrid", "HYBRID_SHARD"},
+                     {"hybrid 3", "HYBRID_SHARD"},
                      {"hybrid 2", "HYBRID_SHARD_ZERO2"},
                      {"3", "1"},
                      {"2", "2"},
                      {"0", "3"},
-                     {"hybrid", "4"},
+                     {"hybrid 3", "4"},
                      {"hybrid 2", "5"}},
        .only_read = true,
        .remark = "data_parallel.zero"},
@@ -424,16 +430,15 @@ void read_fsdp(Words& words) {
     zero = word == "full_shard"           ? "3"
            : word == "shard_grad_op"      ? "2"
            : word == "no_shard"           ? "0"
-           : word == "hybrid_shard"       ? "hybrid"
+           : word == "hybrid_shard"       ? "hybrid 3"
            : word == "hybrid_shard_zero2" ? "hybrid 2"
                                           : "";
     if (zero.empty())
       refuse(words, "@fsdp",
              "full_shard, shard_grad_op, no_shard, hybrid_shard or hybrid_shard_zero2, with auto_wrap and offload");
   }
-  const bool hybrid = zero.starts_with("hybrid");
-  say(words, "data_parallel.zero", zero == "hybrid" ? "3" : zero == "hybrid 2" ? "2" : zero, own);
-  if (hybrid) read_shard_group(words, own);
+  say(words, "data_parallel.zero", zero.substr(zero.size() - 1), own);
+  if (zero.starts_with("hybrid")) read_shard_group(words, own);
   if (offload)
     for (const char* key : {"offload.optimizer", "offload.parameters"})
       say(words, key, "host", words.contains("@fsdp_offload") ? "@fsdp_offload" : "@fsdp");
@@ -459,9 +464,7 @@ void read_torch(Words& words, bool fsdp) {
       "--per_device_train_batch_size x --gradient_accumulation_steps x GPUs");
   say(words, "training.optimizer", text_of(words, "@optimizer"), "@optimizer");
   if (text_of(words, "@fsdp_recompute") == "true") say(words, "recompute", "full", "@fsdp_recompute");
-  const std::string model = text_of(words, "model");
-  const bool known = std::ranges::find(kHubModels, model, &Spelling::ours) != kHubModels.end();
-  if (!known || model.starts_with("mixtral") || model.starts_with("deepseek"))
+  if (may_have_experts(text_of(words, "model")))
     say(words, "software.expert_loop", "true", "assumed: experts, if it has any, in a loop, as transformers before 5");
   if (words.contains("software")) return;
   if (!fsdp)

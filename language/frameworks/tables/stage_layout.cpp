@@ -11,9 +11,8 @@ namespace {
 
 constexpr std::size_t kMostLetters = 1'000'000;
 constexpr const char* kExpected =
-    "stages of t between |, E in the first and L in the last, such as Et*3|t*4|t*3L, and as many m behind all t as "
-    "there "
-    "are layers of multi-token prediction";
+    "stages of t between |, E in the first and L in the last, such as Et*3|t*4|t*3L, "
+    "and as many m behind all t as there are layers of multi-token prediction";
 
 /// Repeats in the order of Megatron-LM's two patterns: (ab)*n, then a*n.
 std::string without_repeats_of(std::string layout, bool groups, const Words& words, std::string_view key) {
@@ -78,18 +77,15 @@ std::string layers_of_layout(const Words& words, std::string_view key) {
   std::vector<std::int64_t> layers{0};
   std::int64_t extra = 0, in_last = 0;  // of multi-token prediction: all, and those of the last chunk
   for (const char c : layout.substr(1, layout.size() - 2)) {
-    if (c == 'm') {
-      ++extra;
-      ++in_last;
-    } else if (c != '|' && (c != 't' || extra > 0)) {
-      refuse(words, key, kExpected);
-    }
-    if (c != '|') {
-      ++layers.back();
+    if (c == '|') {
+      layers.push_back(0);
+      in_last = 0;
       continue;
     }
-    layers.push_back(0);
-    in_last = 0;
+    if (c != 'm' && (c != 't' || extra > 0)) refuse(words, key, kExpected);
+    ++layers.back();
+    extra += c == 'm';
+    in_last += c == 'm';
   }
   if (extra != mtp_layers(words)) refuse(words, key, kExpected);
   if (in_last == extra) layers.back() -= extra;

@@ -10,8 +10,21 @@
 #include "language/frameworks/text/syntax.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
+#include "sim/shell_quoted.h"
 
 namespace stepcast::language {
+namespace {
+
+/// A flag's value, quoted where a shell would see more in it and nobody has quoted it. What has blanks is several
+/// words.
+std::string in_shell_quotes(const std::string& text) {
+  if (text.starts_with('"')) return text;
+  if (text.find('"') != text.npos) return shell_quoted(text);
+  return text.find_first_of("()*|[]'") == text.npos ? text : '"' + text + '"';
+}
+
+}  // namespace
+
 Statements flags_of(std::span<const ShellWord> words, const std::string& file) {
   Statements out;
   bool takes_values = false;
@@ -55,18 +68,6 @@ Statements read_flags(std::string_view text, const std::string& file, const Shel
   add_slurm_sizes(text, file, flags);
   return flags;
 }
-
-namespace {
-
-/// A flag's value, quoted where a shell would see more in it and nobody has quoted it. What has blanks is several
-/// words.
-std::string in_shell_quotes(const std::string& text) {
-  if (text.starts_with('"')) return text;
-  if (text.find('"') != text.npos) return "'" + text + "'";
-  return text.find_first_of("()*|[]'") == text.npos ? text : '"' + text + '"';
-}
-
-}  // namespace
 
 std::string write_flags(const std::vector<std::string>& heading, const Statements& statements) {
   std::string out = "#!/usr/bin/env bash\n" + comment_lines(heading, "#") + "FLAGS=(\n";

@@ -84,7 +84,7 @@ TEST(MultiToken, LayersMayStandOnAStageOfTheirOwn) {
   EXPECT_EQ(all.at(chunks[2].first + 1).output, 2 * all.at(chunks[1].first).output);
   std::vector<std::vector<BlockRange>> stages;
   for (const BlockRange& chunk : chunks) stages.push_back({chunk});
-  EXPECT_EQ(stage_of(stages, tied_place(all)), 2u);
+  EXPECT_EQ(tied_stage(all, stages), 2u);
   EXPECT_FALSE(forecast(s).out_of_memory.has_value());
   s.parallelism.layers_per_stage = {2, 2, 2, 0};  // not counted: behind the last
   EXPECT_EQ(cut(all, share_out(s, all, 4)).back().count, 4u);
