@@ -38,6 +38,7 @@ struct ScenarioDraft {
   std::string software_named;
   bool software_by_name = false;  ///< alone
   std::optional<Profile> profile;
+  bool adapts_all = false;  ///< an adapter beside each linear layer of the model
 };
 using D = ScenarioDraft;
 
@@ -47,6 +48,13 @@ Names module_names() {
   for (const schedules::RecomputedModule& module : schedules::kRecomputedModules) names.push_back(module.name);
   return names;
 }
+Names lora_target_names() {
+  Names names;
+  for (const schedules::LoraTarget& target : schedules::kLoraTargets) names.push_back(target.name);
+  names.push_back("all-linear");
+  return names;
+}
+Names base_weights_names() { return {schedules::kBaseWeightsNames.begin(), schedules::kBaseWeightsNames.end()}; }
 Names mode_names() {
   return names_of<schedules::DataParallelMode::sharded_parameter_server>(
       {"all_reduce", "parameter_server", "sharded_parameter_server"});
@@ -177,6 +185,36 @@ const Table<ScenarioDraft>& scenario_table() {
            [](D& d, const Value& v) { d.s.training.attention = static_cast<schedules::Attention>(v.choice); }},
           {{"training.frozen_layers", whole(0, kMostLayers), "0", "not trained: the embedding and the first n layers"},
            [](D& d, const Value& v) { d.s.training.frozen_layers = v.whole; }},
+          {{"training.lora.rank", whole(0, kMostRanks), "0: all is trained",
+            "low-rank adapters (LoRA) beside linear layers, of so many columns, are trained and nothing else is"},
+           [](D& d, const Value& v) { d.s.training.lora.rank = v.whole; }},
+          {{"training.lora.target_modules", list_type("[linear_qkv, linear_proj]", lora_target_names),
+            "linear_qkv, linear_proj, linear_fc1, linear_fc2",
+            "linear layers that have an adapter; Megatron's linear_qkv and linear_fc1 have one for all of their "
+            "columns, Hugging Face's q_proj, k_proj, v_proj, gate_proj and up_proj one each; all-linear: each of the "
+            "model's, one each"},
+           [](D& d, const Value& v) {
+             if (v.node->items.empty())
+               fail(v.node->place, v.path, "found an empty list, expected " + one_of("", lora_target_names()));
+             schedules::LoraTargets& targets = d.s.training.lora.targets = {};
+             for (const Value& item : items(choice(lora_target_names), v)) {
+               if (item.choice == schedules::kLoraTargets.size())
+                 d.adapts_all = true;
+               else
+                 targets.*schedules::kLoraTargets[item.choice].member = true;
+             }
+           }},
+          {{"training.lora.dropout", number(0, 1), "0", "share of an adapter's inputs; above 0 it takes its time"},
+           [](D& d, const Value& v) { d.s.training.lora.dropout = v.number; }},
+          {{"training.lora.base_weights", choice(base_weights_names), "as-trained",
+            "the layers' own weights: cast, as training.precision casts them, once; in 4 bits (QLoRA, bitsandbytes), "
+            "unpacked for each multiply, scales of their blocks in fp32, or in 8 bits"},
+           [](D& d, const Value& v) { d.s.training.lora.base = static_cast<schedules::BaseWeights>(v.choice); }},
+          {{"training.document_length", whole(1, kMostSamples), "sequence",
+            "tokens of the documents that are packed in a sample, each of which attends to itself alone; of unlike "
+            "ones "
+            "the sum of squares over the sum"},
+           [](D& d, const Value& v) { d.s.training.document_length = v.whole; }},
           {{"training.experts.capacity", number(0.01, 100), "dropless",
             "each expert gets so many times its even share of tokens, padded or cut to it"},
            [](D& d, const Value& v) { d.s.training.expert_load.capacity = v.number; }},
@@ -529,6 +567,26 @@ void check_imperfections(const Node& tree) {
   }
 }
 
+/// What is said of adapters where there are none would change nothing.
+void check_lora(const Node& tree) {
+  const Node* training = tree.find("training");
+  const Node* said = training != nullptr ? training->find("lora") : nullptr;
+  if (said == nullptr || said->find("rank") != nullptr) return;
+  const std::string key = "training.lora" + (said->entries.empty() ? "" : "." + said->entries.front().key);
+  fail(locate(tree, key), "training.lora.rank",
+       "missing, with " + key + "; expected " + expected(whole(0, kMostRanks)));
+}
+
+schedules::LoraTargets all_linear(const schedules::Model& model) {
+  return {.queries = true,
+          .keys = true,
+          .values = true,
+          .projection = true,
+          .gate = is_gated(schedules::layer_style(model).activation),
+          .up = true,
+          .feed_forward_out = true};
+}
+
 /// Copies of the model where the scenario does not say: every GPU has a part.
 std::uint32_t data_that_remains(const schedules::Scenario& s, const Node& tree) {
   const std::uint64_t tensor = s.parallelism.tensor, context = s.parallelism.context, pipeline = s.parallelism.pipeline,
@@ -572,6 +630,8 @@ schedules::Scenario read_scenario(const Node& tree, Library& library) {
   check_outcome(s, tree);
   check_phases(s.measured, tree);
   check_imperfections(tree);
+  check_lora(tree);
+  if (draft.adapts_all) s.training.lora.targets = all_linear(s.model);
   if (s.training.fusion) s.software = schedules::with_fusion(std::move(s.software), *s.training.fusion);
   s.parallelism.data = draft.data ? *draft.data : data_that_remains(s, tree);
   return s;

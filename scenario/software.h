@@ -46,6 +46,9 @@ struct Software {
   bool fused_bias_dropout_add = true;
   bool composite_operators = false;  ///< RMSNorm, rotary positions, gated activations: as eager PyTorch composes them
   bool fused_cross_entropy = false;  ///< the loss in one kernel each way
+  /// Logits, loss and their gradients are made together in forward, part by part of the tokens.
+  bool fused_linear_cross_entropy = false;
+  bool fp8_input_store = false;      ///< a gate and what it multiplies are kept for backward in 8 bits
   bool loss_parallel = true;         ///< each tensor rank's loss reads its part of the vocabulary; else they gather it
   bool fp32_softmax = false;         ///< that kernel keeps its softmax in fp32 in place of the logits
   bool biases = true;                ///< gpt: linear layers have them
@@ -98,6 +101,8 @@ struct Software {
   Partition partition = Partition::layers;  ///< of the model among stages
   bool gather_inputs_again = true;  ///< sequence parallelism: backward gathers again what a multiply gathered forward;
                                     ///< else that was kept
+  bool adapter_all_to_all = false;  ///< sequence parallelism: results of adapters behind a layer's second multiplies
+                                    ///< are exchanged for those of a rank's own tokens; else all are gathered
   bool batch_first = false;     ///< sequence parallelism: tensors are batch x sequence x hidden, so what is gathered
                                 ///< or scattered is copied; else sequence x batch x hidden
   bool micro_pipeline = false;  ///< TensorOverlap::all as PyTorch's asynchronous tensor parallelism has it

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "scenario/lora.h"
 #include "scenario/optimizer.h"
 #include "scenario/precision.h"
 #include "scenario/software.h"
@@ -41,15 +42,35 @@ struct Training {
   Optimizer optimizer = Optimizer::adam;
   std::optional<Attention> attention{};  ///< none: the software's own
   std::int64_t frozen_layers = 0;        ///< the first so many layers, and the embedding, are not trained
-  std::int64_t decoder_sequence = 0;     ///< t5: the decoder's tokens per sample
-  std::optional<Fusion> fusion{};        ///< of elementwise kernels; none: the software's own
-  bool balance = false;                  ///< with GPUs of two kinds: data ranks share the batch by speed, else equally
-  std::int64_t predictions = 0;          ///< bert: tokens per sample that go through the masked-word head; 0: all
+  Lora lora{};
+  std::int64_t document_length = 0;   ///< tokens of the documents in a sample, which attend to themselves; 0: one
+  std::int64_t decoder_sequence = 0;  ///< t5: the decoder's tokens per sample
+  std::optional<Fusion> fusion{};     ///< of elementwise kernels; none: the software's own
+  bool balance = false;               ///< with GPUs of two kinds: data ranks share the batch by speed, else equally
+  std::int64_t predictions = 0;       ///< bert: tokens per sample that go through the masked-word head; 0: all
   ExpertLoad expert_load{};
   Scaling scaling = Scaling::delayed;  ///< fp8
   bool eight_bit_parameters = false;   ///< fp8, mxfp8: the model's own parameters have 8 bits, and are gathered so
   /// Low precision: so many of the first and of the last layers keep their linear multiplies in bf16.
   std::int64_t bf16_layers_at_start = 0, bf16_layers_at_end = 0;
 };
+
+/// Whether adapters alone are trained.
+inline bool trains_adapters(const Training& training) { return training.lora.rank > 0; }
+/// Whether the layers' own weights are kept in 4 bits; and bytes of one that is kept as they are.
+inline bool keeps_four_bits(const Training& training) {
+  return trains_adapters(training) &&
+         (training.lora.base == BaseWeights::nf4 || training.lora.base == BaseWeights::nf4_double_quant);
+}
+/// Whether there are no layers' weights but those that the training's low precision has cast.
+inline bool keeps_casts_alone(const Training& training) {
+  return training.eight_bit_parameters || (trains_adapters(training) && training.lora.base == BaseWeights::cast);
+}
+inline double base_weight_bytes(const Training& training) {
+  return keeps_four_bits(training) ? four_bit_bytes(training.lora.base)
+                                   : static_cast<double>(element_bytes(training.precision));
+}
+/// Whether the model begins with blocks that have no backward pass.
+inline bool begins_frozen(const Training& training) { return training.frozen_layers > 0 || trains_adapters(training); }
 
 }  // namespace stepcast::schedules

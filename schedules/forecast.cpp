@@ -45,7 +45,7 @@ Blocks whole_model(Scenario s) {
   s.parallelism = {};
   s.software.vocabulary_multiple = 1;
   Blocks whole = blocks(s);
-  freeze(whole, s.training.frozen_layers);
+  freeze(whole, s.training);
   return whole;
 }
 
@@ -135,6 +135,7 @@ Forecast told_by_plan(const Scenario& s, const Plan& plan, const Blocks& whole) 
   out.simulated = false;
   out.gpus = s.cluster.gpus;
   out.parameters = parameters(whole, cut(whole, 1));
+  if (begins_frozen(s.training)) out.trained_parameters = trained_parameters(whole, cut(whole, 1));
   out.active_parameters = out.parameters - idle_parameters(s.model);
   const PlannedPipeline& pipeline = *plan.staged.pipeline;
   for (std::uint32_t stage = 0; stage < plan.memory.size(); ++stage) {

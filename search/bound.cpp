@@ -139,7 +139,7 @@ class DataTraffic {
   /// traffic takes no more than half of the GPU, the step is shortest with as little such time as there must be.
   void add_slowed_kernels(Course& course, std::uint32_t stage, const DataPlan& plan, Time gathers) const {
     const PipelineSchedule* schedule = find_pipeline(s_.pipeline.schedule);
-    if (!data_overlap(s_) || schedule == nullptr || schedule->runs_together || s_.training.frozen_layers > 0) return;
+    if (!data_overlap(s_) || schedule == nullptr || schedule->runs_together || begins_frozen(s_.training)) return;
     Time traffic = gathers, kernels{};
     for (std::uint32_t v = 0; v < p_.shape.virtual_stages; ++v) {
       kernels += p_.chunks[stage][v].kernels * course.visits(stage, v);

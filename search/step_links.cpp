@@ -64,7 +64,7 @@ void StepLinks::count_data(const Traffic& traffic, const TrafficTimes& times) {
         count(sum, sums_each_micro_batch(s) ? course_.visits(stage, v) : 1, times);
       if (v >= plan.gathers.size()) continue;
       for (const Gathers& gathers : plan.gathers[v]) {  // at least for the forward passes, and where it is trained back
-        const bool back = !plan.buckets[v].empty() && s.training.frozen_layers == 0;
+        const bool back = !plan.buckets[v].empty() && !begins_frozen(s.training);
         count(gathers.ahead, course_.visits(stage, v) * (back ? 2 : 1), times);
         count(gathers.rest, course_.visits(stage, v) * (back ? 2 : 1), times);
       }

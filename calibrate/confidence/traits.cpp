@@ -85,6 +85,8 @@ Traits traits(const Scenario& s) {
   const std::int64_t window = s.model.variations.window;
   kind(window > 0 && window < s.training.sequence, "windows of attention");
   kind(s.training.frozen_layers > 0, "frozen layers");
+  kind(trains_adapters(s.training), "adapters");
+  kind(s.training.document_length > 0, "packed documents");
   kind(s.input.bytes_per_sample || s.input.preprocessing > Time{}, "input pipeline");
   kind(s.checkpoint.every > 0, "checkpoints");
   kind(s.offload.any(), "offload");

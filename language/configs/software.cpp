@@ -123,6 +123,11 @@ const Table<Software>& software_table() {
           {{"gather_inputs_again", flag(), "true",
             "sequence parallelism: backward gathers again what a multiply gathered forward; false: that was kept"},
            store_flag<&S::gather_inputs_again>},
+          {{"adapter_all_to_all", flag(), "false",
+            "sequence parallelism: results of adapters beside attention's projection and the second feed-forward "
+            "multiply are exchanged for those of a rank's own tokens (Megatron-Bridge's a2a_experimental); false: all "
+            "are gathered"},
+           store_flag<&S::adapter_all_to_all>},
           {{"batch_first", flag(), "false",
             "sequence parallelism: tensors are batch x sequence x hidden, so what tensor ranks gather of the sequence "
             "is copied behind its all_gather and before its reduce_scatter; false: sequence x batch x hidden"},
@@ -190,6 +195,14 @@ const Table<Software>& software_table() {
            store_flag<&S::loss_parallel>},
           {{"fused_cross_entropy", flag(), "false", "the loss in one kernel each way"},
            store_flag<&S::fused_cross_entropy>},
+          {{"fused_linear_cross_entropy", flag(), "false",
+            "logits, loss and their gradients together in forward, part by part of the tokens, so that no logits are "
+            "kept (Liger-Kernel)"},
+           store_flag<&S::fused_linear_cross_entropy>},
+          {{"fp8_input_store", flag(), "false",
+            "SwiGLU and GEGLU keep their inputs for backward in 8 bits (Megatron-Core's "
+            "activation_func_fp8_input_store)"},
+           store_flag<&S::fp8_input_store>},
           {{"biases", flag(), "true", "gpt: linear layers have biases"}, store_flag<&S::biases>},
           {{"dropout", flag(), "true", "gpt: after attention, feed-forward and embedding, and on the scores"},
            store_flag<&S::dropout>},

@@ -72,6 +72,21 @@ void say_rare_variations(const schedules::Model& m, Speaker& out) {
   out.size_unless(0, "model.full_attention_every", own.full_attention_every);
 }
 
+std::string list_text(const auto& items, auto text) {
+  std::string list;
+  for (const auto& item : items) list += (list.empty() ? "" : ", ") + std::string(text(item));
+  return "[" + list + "]";
+}
+
+void say_adapters(const schedules::Lora& lora, Speaker& out) {
+  out.size("training.lora.rank", lora.rank);
+  out.text("training.lora.target_modules",
+           list_text(schedules::names_of_targets(lora.targets), [](std::string_view each) { return each; }));
+  if (lora.dropout > 0) out.text("training.lora.dropout", number(lora.dropout));
+  if (lora.base != schedules::BaseWeights::as_trained)
+    out.text("training.lora.base_weights", schedules::name(lora.base));
+}
+
 void say_model(const Scenario& s, Speaker& out) {
   const schedules::Model& m = s.model;
   if (!schedules::is_decoder(m.family)) return;
@@ -134,17 +149,13 @@ void say_training(const Scenario& s, Speaker& out) {
   out.size_unless(0, "training.bf16_layers_at_start", t.bf16_layers_at_start);
   out.size_unless(0, "training.bf16_layers_at_end", t.bf16_layers_at_end);
   out.size_unless(0, "training.frozen_layers", t.frozen_layers);
+  out.size_unless(0, "training.document_length", t.document_length);
+  if (schedules::trains_adapters(t)) say_adapters(t.lora, out);
   if (t.balance) out.text("training.balance", "speed");
   if (t.expert_load.capacity) out.text("training.experts.capacity", number(*t.expert_load.capacity));
   out.text("training.optimizer", named(kOptimizers, t.optimizer));
   out.text("training.attention", schedules::attention(s) == schedules::Attention::flash ? "flash" : "unfused",
            schedules::attention(s) == s.software.attention);
-}
-
-std::string list_text(const auto& items, auto text) {
-  std::string list;
-  for (const auto& item : items) list += (list.empty() ? "" : ", ") + std::string(text(item));
-  return "[" + list + "]";
 }
 
 void say_parallelism(const Scenario& s, Speaker& out) {
@@ -304,6 +315,9 @@ void say_software(const Scenario& s, Speaker& out) {
   out.flag("software.gather_inputs_again", w.gather_inputs_again, true);
   out.size("software.vocabulary_multiple", w.vocabulary_multiple, true);
   out.flag("software.fused_cross_entropy", w.fused_cross_entropy, true);
+  if (w.fused_linear_cross_entropy) out.flag("software.fused_linear_cross_entropy", true);
+  if (w.adapter_all_to_all) out.flag("software.adapter_all_to_all", true);
+  if (w.fp8_input_store) out.flag("software.fp8_input_store", true);
   if (s.parallelism.tensor > 1) out.flag("software.loss_parallel", w.loss_parallel, true);
   out.flag("software.fused_bias_gelu", w.fused_bias_gelu, true);
   out.flag("software.fused_softmax", w.fused_softmax, true);

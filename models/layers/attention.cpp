@@ -1,8 +1,10 @@
 #include "models/layers/attention.h"
 
+#include "models/layers/adapters.h"
 #include "models/layers/as_double.h"
 #include "models/layers/composite_operators.h"
 #include "models/layers/context_steps.h"
+#include "models/layers/kept_inputs.h"
 #include "models/layers/latent_attention.h"
 #include "models/layers/low_precision.h"
 #include "models/layers/multiply_pair.h"
@@ -115,7 +117,7 @@ void fused_core(Writer& w) {
   fused_backward(w.backward);
   w.saves(d(z.batch_heads) * d(z.sequence) / d(z.context) * kStatistic);
   // It keeps its result: the same tensor as the multiply behind it, if that takes it as it is.
-  const bool as_it_is = !keeps_casts(w.s) && parts_of_second_input(z) == 1;
+  const bool as_it_is = keeps_input_as_it_is(w.s, Kind::attention_projection) && parts_of_second_input(z) == 1;
   if (!as_it_is) w.saves(result_elements(z) * d(z.element));
 }
 
@@ -224,23 +226,25 @@ void attention_core(Writer& w, bool biased) {
 }
 
 double kept_core_result(const Scenario& s, const StackSizes& z) {
-  return result_elements(z) * kept_input_bytes(s) * parts_of_second_input(z);
+  return result_elements(z) * kept_of_input(s, Kind::attention_projection) * parts_of_second_input(z);
 }
 
 void self_attention(Writer& w) {
   if (latent(w.s)) {
     Writer norms = w.inside({.norms = true});
-    norm_of_half(norms);
+    norm_of_half(norms, Kind::queries_down);
     latent_projections(w);
   } else {
-    norm_of_half(w);
+    norm_of_half(w, Kind::query_key_value);
     first_multiply(w, Kind::query_key_value, w.z.query_key_value());
     w.owns(query_key_value_biases(w.s, w.z));
+    adapt_first(w, Kind::query_key_value, w.z.query_key_value());
   }
   query_key_norms(w);
   attention_core(w, biased_scores(w.s.model));
   second_multiply(w, Kind::attention_projection, w.z.attention_out);
   w.saves(kept_core_result(w.s, w.z));
+  adapt_second(w, Kind::attention_projection, w.z.attention_out);
   residual(w, layer_style(w.s.model).attention_biases ? d(w.z.width) : 0);
 }
 

@@ -35,7 +35,7 @@ std::uint32_t tied_place(const Blocks& blocks) {
 }
 
 std::optional<std::uint32_t> tied_stage(const Blocks& blocks, std::span<const std::vector<BlockRange>> stages) {
-  if (blocks.tied == 0) return std::nullopt;
+  if (blocks.tied == 0 || !blocks.trains_tied) return std::nullopt;
   const std::uint32_t place = tied_place(blocks);
   const auto has_copy = [&](const std::vector<BlockRange>& chunks) {
     return std::ranges::any_of(

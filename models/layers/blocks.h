@@ -18,18 +18,19 @@ struct Block {
   std::string_view name;
   bool layer = false;        ///< one of those that pipeline stages share out evenly
   bool extra_layer = false;  ///< a layer that no stage's share counts: of multi-token prediction, behind the last one
-  bool frozen = false;       ///< not trained: no backward, no gradient, no optimizer state (models/layers/frozen.h)
+  bool frozen = false;       ///< no backward, since nothing up to here is trained (models/layers/frozen.h)
   Kernels forward{};
   Kernels backward{};   ///< without what is recomputed
   Kernels recompute{};  ///< what the scenario's recomputation repeats before backward
   double parameters = 0;
-  double expert_parameters = 0;  ///< of those, of experts that the expert ranks share out
-  double saved = 0;              ///< bytes kept from forward to backward, with the scenario's recomputation
-  double saved_by_loss = 0;      ///< likewise by a head or a loss: what is never offloaded, for it goes backward first
-  double for_weights = 0;        ///< bytes kept from there to its weights' gradients, where these have their own pass
-  double working = 0;            ///< bytes besides while it goes backward: gradients, recomputed activations
-  double output = 0;             ///< bytes it passes on, of a row of tensor ranks together
-  bool output_split = false;     ///< each tensor rank has a part of them, with and without sequence parallelism
+  double expert_parameters = 0;                                ///< of those, of experts that the expert ranks share out
+  double frozen_parameters = 0, frozen_expert_parameters = 0;  ///< of those, the ones that are not trained
+  double saved = 0;           ///< bytes kept from forward to backward, with the scenario's recomputation
+  double saved_by_loss = 0;   ///< likewise by a head or a loss: what is never offloaded, for it goes backward first
+  double for_weights = 0;     ///< bytes kept from there to its weights' gradients, where these have their own pass
+  double working = 0;         ///< bytes besides while it goes backward: gradients, recomputed activations
+  double output = 0;          ///< bytes it passes on, of a row of tensor ranks together
+  bool output_split = false;  ///< each tensor rank has a part of them, with and without sequence parallelism
   /// As its list has them, before low precision or frozen layers change its passes: its operators, what they save, and
   /// what they read. Their kernels stand in `forward` in their order, and operator by operator in `backward`, whose
   /// operators go from the last to the first.
@@ -44,6 +45,7 @@ struct Blocks {
   std::vector<std::uint32_t> order;  ///< indices into `kinds`, in forward order
   double tied = 0;  ///< parameters of another block that are the first one's: a stage that has both keeps one copy
   std::optional<std::uint32_t> tied_place{};  ///< of that block; none: the head
+  bool trains_tied = true;                    ///< these have a gradient
 
   const Block& at(std::uint32_t place) const { return kinds[order[place]]; }
 };
@@ -65,8 +67,8 @@ struct ChunkLayers {
   std::vector<std::uint32_t> behind;  ///< the chunk of each block behind the last layer; of others than these: the last
 };
 
-/// Which stage beside the first has a copy of its first block's parameters; none: nothing is tied, or the first has
-/// both.
+/// Which stage beside the first has a copy of its first block's parameters, and gradients of it; none: nothing is tied,
+/// or the first has both, or they are not trained.
 std::optional<std::uint32_t> tied_stage(const Blocks& blocks, std::span<const std::vector<BlockRange>> stages);
 
 /// So many layers in each chunk, all that follows the last one in the last chunk.

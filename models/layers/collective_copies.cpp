@@ -1,6 +1,9 @@
 #include "models/layers/collective_copies.h"
 
+#include <algorithm>
+
 #include "models/layers/as_double.h"
+#include "models/layers/frozen.h"
 
 namespace stepcast::schedules {
 namespace {
@@ -42,18 +45,21 @@ void add_collective_copies(Blocks& blocks, const Scenario& s) {
   for (std::uint32_t kind = 0; kind < blocks.kinds.size(); ++kind) {
     Block& block = blocks.kinds[kind];
     const bool shares_embedding = kind == tied && s.parallelism.pipeline == 1;
-    const double parameters = block.parameters - (shares_embedding ? blocks.tied : 0);
+    const double tied_here = shares_embedding ? blocks.tied : 0;
+    const double parameters = block.parameters - tied_here;
+    const double stored = stored_parameters(s.training, block) - tied_here;
+    const double summed = std::max(parameters - block.frozen_parameters, 0.0);
     const auto copy = [&](double bytes, bool backward, bool of_weights = false) {
-      return Elementwise{OperatorKind::collective_copy, parameters * bytes, 1, of_weights, backward};
+      return Elementwise{OperatorKind::collective_copy, bytes, 1, of_weights, backward};
     };
     if (parameters == 0) continue;
     if (copies.gathered > 0) {
-      block.forward.insert(block.forward.begin(), copy(copies.gathered, false));
-      block.backward.insert(block.backward.begin(), copy(copies.gathered, true));
+      block.forward.insert(block.forward.begin(), copy(stored * copies.gathered, false));
+      block.backward.insert(block.backward.begin(), copy(stored * copies.gathered, true));
       if (s.software.gather_for_recompute && !block.recompute.empty())
-        block.recompute.push_back(copy(copies.gathered, true));
+        block.recompute.push_back(copy(stored * copies.gathered, true));
     }
-    if (copies.summed > 0) block.backward.push_back(copy(copies.summed, true, true));
+    if (copies.summed > 0 && summed > 0) block.backward.push_back(copy(summed * copies.summed, true, true));
   }
 }
 

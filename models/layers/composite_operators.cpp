@@ -16,10 +16,12 @@ void composite_rms_norm(Writer& w, double elements) {
   const int casts = goes_through_fp32(w) ? 2 : 0;
   // Square and product read and write, the mean reads; the weight's product.
   w.forward.touch(elements * (casts_there_and_back(w) + 5 * kFp32 + 2 * e), casts + 6);
-  // The weight's product: two products and a sum. The other one: products that move 2 and 3 elements, and a sum. The
-  // square: a copy and two products. The sum of the input's two gradients. Root and mean have one number a token, but
-  // four launches.
-  w.backward.touch(elements * (casts_there_and_back(w) + 15 * kFp32 + 6 * e), casts + 14);
+  // The weight's product: two products and a sum, of which one product is for its input. The other one: products that
+  // move 2 and 3 elements, and a sum. The square: a copy and two products. The sum of the input's two gradients. Root
+  // and mean have one number a token, but four launches.
+  const bool trained = !trains_adapters(w.s.training);
+  w.backward.touch(elements * (casts_there_and_back(w) + 15 * kFp32 + (trained ? 6 : 2) * e),
+                   casts + (trained ? 14 : 12));
 }
 
 void keep_composite_rms_norm(Writer& w, double elements) {

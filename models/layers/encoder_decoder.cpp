@@ -55,7 +55,7 @@ Block encoder_norm(const Scenario& s, const Stacks& z) {
 
 /// The encoder's output is kept once for all layers that look at it.
 void cross_attention(Writer& w, const Stacks& z) {
-  norm_of_half(w);
+  norm_of_half(w, Kind::cross_queries);
   first_multiply(w, Kind::cross_queries, z.cross.queries);
   Writer encoded = w.with(z.encoder);
   encoded.begin(Kind::encoder_output);

@@ -1,6 +1,8 @@
 #include "models/layers/expert_loop.h"
 
+#include "models/layers/adapters.h"
 #include "models/layers/as_double.h"
+#include "models/layers/kept_inputs.h"
 
 namespace stepcast::schedules {
 namespace {
@@ -42,6 +44,11 @@ class ExpertLoop {
  private:
   double bytes(std::int64_t rows, std::int64_t width) const { return d(rows) * d(width) * d(w_.z.element); }
 
+  /// Of the input of one of an expert's multiplies.
+  double kept(Kind multiply, std::int64_t width) const {
+    return d(rows_) * d(width) * (trains_adapters(w_.s.training) ? kept_of_input(w_.s, multiply) : d(w_.z.element));
+  }
+
   /// one_hot (zeros, scatter), the result's zeros, and which experts have tokens at all: greater(sum()).nonzero().
   void mask() {
     w_.begin(Kind::expert_copies);
@@ -64,7 +71,7 @@ class ExpertLoop {
     w_.backward.touch(bytes(tokens_, hidden_));
     w_.backward.touch(3 * bytes(rows_, hidden_), kScatterOperators);
     w_.backward.touch(3 * bytes(tokens_, hidden_));
-    w_.saves(bytes(rows_, hidden_) + 2 * d(rows_) * kRowNumberBytes);
+    w_.saves(kept(Kind::experts_in, hidden_) + 2 * d(rows_) * kRowNumberBytes);
   }
 
   /// down(silu(gate(x)) * up(x)), an operator each, whose gradient of x is the sum of two.
@@ -76,6 +83,7 @@ class ExpertLoop {
     w_.backward.gemm(rows_, inner_, hidden_, 2, 2);
     w_.backward.weight_gradient(inner_, hidden_, rows_, 2, 2);
     w_.backward.touch(3 * bytes(rows_, hidden_));
+    adapt_experts(w_, Kind::experts_in, {.each = rows_, .experts = 1}, hidden_, 2 * inner_);
 
     w_.begin(Kind::swiglu);
     w_.forward.touch(5 * bytes(rows_, inner_), 2);
@@ -87,7 +95,8 @@ class ExpertLoop {
     w_.forward.gemm(rows_, inner_, hidden_);
     w_.backward.gemm(rows_, hidden_, inner_);
     w_.backward.weight_gradient(hidden_, inner_, rows_);
-    w_.saves(bytes(rows_, inner_));
+    w_.saves(kept(Kind::experts_out, inner_));
+    adapt_experts(w_, Kind::experts_out, {.each = rows_, .experts = 1}, inner_, hidden_);
   }
 
   /// Times the copies' weights, which are picked too, and index_add_. Backward picks the gradient's rows, has both

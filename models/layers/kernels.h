@@ -99,6 +99,7 @@ struct TensorCollective {
   /// the next: an all_gather with the multiply behind it, a reduce_scatter with the one right before.
   int parts = 1;
   bool of_saved_input = false;  ///< backward gathers once more what forward has gathered and let go of
+  bool of_uncast = false;       ///< what it gathers is needed in 16 bits, whatever multiplies it
 };
 
 using Kernel = std::variant<Gemm, Convolution, Elementwise, FusedAttention, TensorCollective>;

@@ -1,6 +1,7 @@
 #include "models/layers/latent_attention.h"
 
 #include "models/layers/as_double.h"
+#include "models/layers/kept_inputs.h"
 #include "models/layers/low_precision.h"
 #include "models/layers/shared_operators.h"
 
@@ -46,7 +47,7 @@ void down(Writer& w, Kind kind, std::int64_t narrow) {
 
 /// What a multiply keeps of a narrow result on the tokens of this rank.
 double kept_bytes(const Writer& w, std::int64_t width) {
-  return d(w.z.residual_tokens()) * d(width) * kept_input_bytes(w.s);
+  return d(w.z.residual_tokens()) * d(width) * kept_of_input(w.s, Kind::queries_up);
 }
 
 /// The norm of a narrow result.

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "models/layers/adapter_counts.h"
 #include "models/layers/as_double.h"
 #include "sim/whole_bytes.h"
 
@@ -12,6 +13,14 @@ constexpr double kHigh = 2;  // bytes of what is not cast
 
 double elements(std::int64_t rows, std::int64_t columns, const GemmShape& shape) {
   return d(rows) * d(columns) * d(shape.batch);
+}
+
+/// Whether the frozen weights that are kept in 8 bits are turned for each gradient of a layer's input, where the GPU
+/// needs that: no transpose is kept of them (disable_parameter_transpose_cache of Megatron-Bridge's recipes for
+/// adapters, recipes/llama/llama3.py, and of MLPerf's llama2_70b_lora up to v4.1).
+bool turns_weights(const Scenario& s) {
+  return trains_adapters(s.training) && keeps_casts_alone(s.training) && s.training.precision == Precision::fp8 &&
+         low_precision_copies(s) == 2;
 }
 
 /// Turns a cast of so many numbers from rows into columns, which the gradient of a weight reads.
@@ -29,6 +38,7 @@ class Recast {
         block_scales_(nvfp4_ || s.training.precision == Precision::mxfp8),
         searches_(nvfp4_ || (s.training.scaling == Scaling::current && s.training.precision == Precision::fp8)),
         copies_(low_precision_copies(s)),
+        input_copies_(trains_adapters(s.training) ? 1 : copies_),
         width_(cast_bytes(s.training.precision)) {}
 
   Kernels run(const Kernels& pass) {
@@ -45,8 +55,9 @@ class Recast {
 
  private:
   /// Reads 16 bits, writes each copy; a scale of the tensor at hand has to be found in it first.
-  void cast(double numbers, int copies) {
-    if (!searches_ && !backward_ && s_.software.fused_quantization && !out_.empty() && is_norm(out_.back()))
+  /// `alone`: not by the norm before it, whose result is read by others too.
+  void cast(double numbers, int copies, bool alone = false) {
+    if (!alone && !searches_ && !backward_ && s_.software.fused_quantization && !out_.empty() && is_norm(out_.back()))
       std::get<Elementwise>(out_.back()).bytes += numbers * (copies * width_ - kHigh);  // the norm writes the copies
     else
       out_.push_back(Elementwise{OperatorKind::cast, numbers * (kHigh * (searches_ ? 2 : 1) + copies * width_),
@@ -56,7 +67,7 @@ class Recast {
   /// Tensor ranks gather the casts of what enters a multiply: forward by rows; for the weight's gradient by columns,
   /// which Hopper makes of the rows by a transpose and block scales, which differ, have to gather on their own.
   void add(TensorCollective gather) {
-    if (!gathers_input(gather)) {
+    if (!gathers_input(gather) || gather.of_uncast || gather.kind == OperatorKind::adapter) {
       out_.push_back(gather);
       return;
     }
@@ -64,14 +75,14 @@ class Recast {
     const double numbers = static_cast<double>(gather.bytes.value) / kHigh;
     if (!kept) {
       if (searches_) agree();
-      cast(numbers / s_.parallelism.tensor, block_scales_ ? 2 : 1);
+      cast(numbers / s_.parallelism.tensor, block_scales_ ? input_copies_ : 1);
       cast_ahead_ = true;
     }
-    const int gathered = !kept && backward_ && block_scales_ ? 2 : 1;
+    const int gathered = !kept && backward_ && block_scales_ ? input_copies_ : 1;
     gather.bytes = whole_bytes(numbers * width_ * gathered);
     out_.push_back(gather);
     // NVFP4's columns, which are stored as rows, arrive rank by rank and are put in order.
-    if (backward_ && copies_ == 2 && (!block_scales_ || nvfp4_)) out_.push_back(transpose(numbers, width_));
+    if (backward_ && input_copies_ == 2 && (!block_scales_ || nvfp4_)) out_.push_back(transpose(numbers, width_));
   }
 
   /// The parts of a gathered tensor have one scale: ranks look for the largest number together, of NVFP4's rows and of
@@ -87,13 +98,16 @@ class Recast {
     gemm.low_precision = true;
     gemm.shape.input_bytes = width_;
     if (!gemm.of_weights) {
-      if (!std::exchange(cast_ahead_, false)) cast(elements(gemm.shape.m, gemm.shape.k, gemm.shape), copies_);
-      if (!backward_ && !s_.training.eight_bit_parameters) {
+      if (!std::exchange(cast_ahead_, false))
+        cast(elements(gemm.shape.m, gemm.shape.k, gemm.shape), input_copies_, adapters(s_, gemm.kind) > 0);
+      if (!backward_ && !keeps_casts_alone(s_.training)) {
         const double each = kHigh * (nvfp4_ ? 2 : 1) + copies_ * width_;
         const double weights = elements(gemm.shape.k, gemm.shape.n, gemm.shape);
         out_.push_back(Elementwise{OperatorKind::weight_cast, weights * each / passes(), 0});
       }
     }
+    if (backward_ && turns_weights(s_) && !gemm.of_weights)
+      out_.push_back(transpose(elements(gemm.shape.k, gemm.shape.n, gemm.shape), width_));
     out_.push_back(gemm);
   }
 
@@ -103,9 +117,10 @@ class Recast {
   const Scenario& s_;
   const bool backward_;
   const bool nvfp4_, block_scales_;
-  const bool searches_;  ///< for the largest number, before it casts
-  const int copies_;
-  const double width_;  ///< of a cast, bytes an element
+  const bool searches_;     ///< for the largest number, before it casts
+  const int copies_;        ///< of a weight
+  const int input_copies_;  ///< of what enters a multiply: those by columns are for gradients of weights
+  const double width_;      ///< of a cast, bytes an element
   bool cast_ahead_ = false;
   Kernels out_;
 };
@@ -114,7 +129,8 @@ class Recast {
 /// columns for the gradients of weights.
 Kernels turned_inputs(const Kernels& forward, const Scenario& s) {
   Kernels out;
-  if (s.software.gather_inputs_again || s.training.precision != Precision::fp8 || low_precision_copies(s) == 1)
+  if (s.software.gather_inputs_again || s.training.precision != Precision::fp8 || low_precision_copies(s) == 1 ||
+      trains_adapters(s.training))
     return out;
   for (const Kernel& op : forward)
     if (const auto* gather = std::get_if<TensorCollective>(&op); gather != nullptr && gathers_input(*gather))
@@ -140,10 +156,11 @@ int low_precision_copies(const Scenario& s) {
 double cast_bytes(Precision precision) { return precision == Precision::nvfp4 ? 0.5 + 1.0 / 16 : 1; }
 
 double low_precision_weights(const Block& layer) {
+  if (layer.frozen) return 0;
   double sum = 0;
-  for (const Kernel& op : layer.backward)
-    if (const auto* gemm = std::get_if<Gemm>(&op); gemm != nullptr && gemm->low_precision && gemm->of_weights)
-      sum += elements(gemm->shape.m, gemm->shape.n, gemm->shape);
+  for (const Kernel& op : layer.forward)
+    if (const auto* gemm = std::get_if<Gemm>(&op); gemm != nullptr && gemm->low_precision)
+      sum += elements(gemm->shape.k, gemm->shape.n, gemm->shape);
   return sum;
 }
 
@@ -158,8 +175,9 @@ double kept_input_bytes(const Scenario& s) {
 
 double kept_weight_cast_bytes(const Scenario& s) {
   if (!keeps_casts(s)) return 0;
-  const double parameter = s.training.eight_bit_parameters ? d(element_bytes(s.training.precision)) : 0;
-  return low_precision_copies(s) * cast_bytes(s.training.precision) - parameter;
+  const double parameter = keeps_casts_alone(s.training) ? d(element_bytes(s.training.precision)) : 0;
+  const int copies = turns_weights(s) ? 1 : low_precision_copies(s);
+  return copies * cast_bytes(s.training.precision) - parameter;
 }
 
 bool attends_in_eight_bits(const Scenario& s) {

@@ -39,7 +39,11 @@ void take(Block& block, OperatorList list) {
 }  // namespace
 
 Block part_block(std::string_view name, OperatorList list, double output) {
-  Block block{.name = name, .parameters = parameters(list), .saved = saved_bytes(list), .output = output};
+  Block block{.name = name,
+              .parameters = parameters(list),
+              .frozen_parameters = frozen_parameters(list),
+              .saved = saved_bytes(list),
+              .output = output};
   block.for_weights = block.saved;
   block.backward = backward_pass(list);
   take(block, std::move(list));
@@ -64,6 +68,8 @@ Block layer_block(const Scenario& s, std::string_view name, OperatorList list, d
               .layer = true,
               .parameters = parameters(list),
               .expert_parameters = expert_parameters(list),
+              .frozen_parameters = frozen_parameters(list),
+              .frozen_expert_parameters = frozen_expert_parameters(list),
               .output = output};
   Recomputation again = recomputation(s, list);
   layer.saved = again.kept;

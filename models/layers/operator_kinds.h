@@ -73,6 +73,7 @@ enum class OperatorKind : std::uint8_t {
   swiglu,
   geglu,
   feed_forward_out,
+  adapter,
   experts_input,
   router,
   expert_choice,
@@ -109,7 +110,7 @@ enum class OperatorKind : std::uint8_t {
 };
 
 /// Names for people, in the order of the kinds.
-inline constexpr std::array<std::string_view, 86> kOperatorNames = {
+inline constexpr std::array<std::string_view, 87> kOperatorNames = {
     "other",
     "embedding",
     "embedding projection",
@@ -169,6 +170,7 @@ inline constexpr std::array<std::string_view, 86> kOperatorNames = {
     "SwiGLU",
     "GEGLU",
     "feed-forward out",
+    "adapter",
     "input of experts",
     "router",
     "choice of experts",

@@ -11,6 +11,13 @@ double sum(const OperatorList& list, double Operator::*member) {
   return all;
 }
 
+double sum_of_frozen(const OperatorList& list, double Operator::*member) {
+  double all = 0;
+  for (const Operator& op : list.operators)
+    if (op.frozen) all += op.*member;
+  return all;
+}
+
 }  // namespace
 
 Operator& OperatorList::begin(OperatorKind kind, RecomputedModules modules) {
@@ -53,6 +60,8 @@ Kernels repeated_kernels(const OperatorList& list, const RecomputedModules& repe
 
 double parameters(const OperatorList& list) { return sum(list, &Operator::parameters); }
 double expert_parameters(const OperatorList& list) { return sum(list, &Operator::expert_parameters); }
+double frozen_parameters(const OperatorList& list) { return sum_of_frozen(list, &Operator::parameters); }
+double frozen_expert_parameters(const OperatorList& list) { return sum_of_frozen(list, &Operator::expert_parameters); }
 double gradient_bytes(const OperatorList& list) { return sum(list, &Operator::gradients); }
 
 double saved_bytes(const OperatorList& list, const RecomputedModules& repeated) {

@@ -22,6 +22,7 @@ struct Operator {
   RecomputedModules modules{};   ///< selective recomputation of any of these runs it forward again
   double parameters = 0;         ///< on this rank
   double expert_parameters = 0;  ///< of those, of experts that the expert ranks share out
+  bool frozen = false;           ///< none of its parameters is trained
   double gradients = 0;          ///< bytes of gradients that are there while its layer goes backward
   std::uint32_t forward = 0, backward = 0, saved = 0;
 };
@@ -54,6 +55,9 @@ Kernels repeated_kernels(const OperatorList& list, const RecomputedModules& repe
 
 double parameters(const OperatorList& list);
 double expert_parameters(const OperatorList& list);
+/// Of those, the ones that are not trained.
+double frozen_parameters(const OperatorList& list);
+double frozen_expert_parameters(const OperatorList& list);
 
 /// Bytes kept for the backward pass, where these modules are repeated.
 double saved_bytes(const OperatorList& list, const RecomputedModules& repeated = {});

@@ -1,8 +1,10 @@
 #include "models/layers/parallel_block.h"
 
+#include "models/layers/adapters.h"
 #include "models/layers/as_double.h"
 #include "models/layers/attention.h"
 #include "models/layers/feed_forward.h"
+#include "models/layers/kept_inputs.h"
 #include "models/layers/low_precision.h"
 #include "models/layers/multiply_pair.h"
 #include "models/layers/shared_operators.h"
@@ -27,6 +29,7 @@ void common_input(Writer& w) {
   w.gathers_input(z.residual * kept_input_bytes(w.s));
   w.forward.gemm(z.tokens, z.width, heads);
   b.weight_gradient(heads, z.width);
+  adapt_first(w, Kind::query_key_value, heads);
 
   w.begin(Kind::feed_forward_in);
   w.owns(d(z.width) * d(inner));
@@ -36,15 +39,18 @@ void common_input(Writer& w) {
   b.gemm(z.tokens, heads, z.width);
   add(b);
   b.weight_gradient_and([&](bool hide) { sum_input_gradient(b, hide); }, inner, z.width);
+  adapt_first(w, Kind::feed_forward_in, inner);
 }
 
 /// Each behind its own norm. The input of both norms is kept once.
 void own_inputs(Writer& w) {
   first_multiply(w, Kind::query_key_value, w.z.query_key_value());
   w.owns(query_key_value_biases(w.s, w.z));
+  adapt_first(w, Kind::query_key_value, w.z.query_key_value());
   norm(w);
-  w.saves(w.z.residual * kept_input_bytes(w.s));
+  w.saves(w.z.residual * kept_of_input(w.s, Kind::feed_forward_in));
   first_multiply(w, Kind::feed_forward_in, feed_forward_columns(w.s.model, w.z.ffn));
+  adapt_first(w, Kind::feed_forward_in, feed_forward_columns(w.s.model, w.z.ffn));
 }
 
 }  // namespace
@@ -52,8 +58,9 @@ void own_inputs(Writer& w) {
 void parallel_block(Writer& w) {
   const StackSizes& z = w.z;
   PassWriter &f = w.forward, &b = w.backward;
-  norm_of_half(w);
-  if (w.s.model.variations.parallel_block == ParallelBlock::one_norm)
+  const bool one_norm = w.s.model.variations.parallel_block == ParallelBlock::one_norm;
+  one_norm ? norm_of_both_halves(w) : norm_of_half(w, Kind::query_key_value);
+  if (one_norm)
     common_input(w);
   else
     own_inputs(w);
@@ -66,6 +73,7 @@ void parallel_block(Writer& w) {
   b.gemm(z.tokens, z.width, z.attention_out);
   b.weight_gradient(z.width, z.attention_out);
   w.saves(kept_core_result(w.s, z));
+  adapt_second(w, Kind::attention_projection, z.attention_out);
 
   activation(w, z.ffn);
 
@@ -80,6 +88,7 @@ void parallel_block(Writer& w) {
   b.weight_gradient(z.width, z.ffn);
   w.saves(z.inner * kept_of_second_input(w.s, z));
   w.holds_gradients(feed_forward_gradients(w.s, z));
+  adapt_second(w, Kind::feed_forward_out, z.ffn);
 
   w.begin(Kind::halves_sum);
   add(f);

@@ -1,8 +1,11 @@
 #include "models/layers/shared_operators.h"
 
+#include <algorithm>
+#include <bit>
+
 #include "models/layers/as_double.h"
 #include "models/layers/composite_operators.h"
-#include "models/layers/low_precision.h"
+#include "models/layers/kept_inputs.h"
 
 namespace stepcast::schedules {
 namespace {
@@ -50,9 +53,21 @@ void kept_norm(Writer& w) {
   keep_composite(w);
 }
 
-void norm_of_half(Writer& w) {
+namespace {
+
+void norm_with_output(Writer& w, double kept) {
   kept_norm(w);
-  w.saves(w.z.residual * kept_input_bytes(w.s) / ranks_of_first_input(w.z));
+  w.saves(w.z.residual * kept / ranks_of_first_input(w.z));
+}
+
+}  // namespace
+
+void norm_of_half(Writer& w, OperatorKind behind) { norm_with_output(w, kept_of_input(w.s, behind)); }
+
+void norm_of_both_halves(Writer& w) {
+  const double attention = kept_of_input(w.s, Kind::query_key_value), rest = kept_of_input(w.s, Kind::feed_forward_in);
+  const bool apart = trains_adapters(w.s.training) && w.s.training.lora.dropout > 0;
+  norm_with_output(w, apart ? attention + rest : std::max(attention, rest));
 }
 
 void residual(Writer& w, double parameters) {
@@ -61,7 +76,7 @@ void residual(Writer& w, double parameters) {
   if (w.s.model.variations.post_norms) plain_norm(w);
   if (biases || parameters > 0) w.begin(Kind::bias);
   if (parameters > 0) w.owns(parameters);
-  if (biases) w.backward.touch(w.z.residual * e);
+  if (biases) w.backward.touch_for_weights(w.z.residual * e);
   if (!dropout && !biases) {
     w.begin(Kind::residual);
     w.reads_also(Kind::residual_branch);
@@ -196,6 +211,37 @@ void cross_entropy(Writer& w, std::int64_t rows) {
   loss_of_cast_logits(w, rows);
 }
 
+void fused_linear_cross_entropy(Writer& w) {
+  const StackSizes& z = w.z;
+  const bool trained = !trains_adapters(w.s.training);
+  const double e = d(z.element), matrix = d(z.vocab) * d(z.width);
+  const auto parts_at_least = static_cast<std::uint64_t>((z.vocab + z.hidden - 1) / z.hidden);
+  const auto tokens = static_cast<std::uint64_t>(z.tokens);
+  const std::uint64_t part = std::bit_ceil((tokens + parts_at_least - 1) / parts_at_least);
+  const auto rows = static_cast<std::int64_t>(std::min(part, tokens));
+  const std::int64_t parts = (z.tokens + rows - 1) / rows;
+  const auto kernels = static_cast<int>(parts);
+  const double useful = d(z.tokens) / d(rows * parts);
+  w.begin(Kind::logits);
+  w.owns(matrix);
+  w.forward.gemm(rows, z.width, z.vocab, parts, kernels, useful);
+  w.forward.gemm(rows, z.vocab, z.width, parts, kernels, useful);
+  if (trained) {
+    w.forward.gemm(z.vocab, rows, z.width, parts, kernels, useful);
+    w.forward.touch(d(parts) * matrix * 3 * e, kernels);  // added up
+  }
+  w.begin(Kind::cross_entropy);
+  w.forward.touch(d(z.tokens) * d(z.vocab) * 3 * e, kernels);  // read for the loss, and once more for the gradient
+  w.saves(z.residual * e);
+  if (trained) w.saves(matrix * e);
+  w.saves(d(rows) * d(z.vocab) * e);  // a part's logits, at the peak
+  w.backward.touch(2 * z.residual * e);
+  if (!trained) return;
+  w.backward.touch(2 * matrix * e);
+  const std::int64_t main = element_bytes(w.s.software.main_gradient_precision);
+  w.backward.touch_for_weights(matrix * d(z.element + 2 * main));
+}
+
 void look_up(Writer& w, bool owns) {
   const StackSizes& z = w.z;
   w.begin(Kind::embedding);
@@ -206,7 +252,7 @@ void look_up(Writer& w, bool owns) {
   if (z.split_sequence) w.backward.collective(Operation::all_gather);
   // Scattered into the fp32 or fp16 main gradient row by row: read, add, write.
   const std::int64_t main = element_bytes(w.s.software.main_gradient_precision);
-  w.backward.touch(d(z.tokens) * d(z.width) * d(z.element + 2 * main));
+  w.backward.touch_for_weights(d(z.tokens) * d(z.width) * d(z.element + 2 * main));
   w.backward.scatter_gradient(z.vocab, z.width, main, false);
 }
 

@@ -12,8 +12,10 @@ void norm(Writer& w);
 void kept_norm(Writer& w);
 /// A norm that no residual goes past, which keeps its input.
 void plain_norm(Writer& w);
-/// That of half a layer, which keeps its input, and its output for the multiplies behind it.
-void norm_of_half(Writer& w);
+/// That of half a layer, which keeps its input, and its output for the multiply behind it, of that kind.
+void norm_of_half(Writer& w, OperatorKind behind);
+/// The same before two of them.
+void norm_of_both_halves(Writer& w);
 
 /// What closes each half of a layer: its second norm, the biases of its last multiply, dropout and the residual, as far
 /// as there are.
@@ -42,6 +44,11 @@ void logits(Writer& w, std::int64_t rows = 0, bool owns = true);
 void cross_entropy(Writer& w, std::int64_t rows = 0);
 void cast_logits(Writer& w, std::int64_t rows = 0);
 void loss_of_cast_logits(Writer& w, std::int64_t rows = 0);
+/// Logits and their cross entropy in one, of whole logits on this rank: they come part by part of the tokens, as many
+/// in each as make them take about what the layers' input takes, and their gradients at once, in their place. Keeps the
+/// input's gradient and the matrix's, which backward multiplies by the loss's (Liger-Kernel,
+/// src/liger_kernel/ops/fused_linear_cross_entropy.py).
+void fused_linear_cross_entropy(Writer& w);
 /// Bytes of a logit after its cast.
 std::int64_t loss_element(const Scenario& scenario);
 

@@ -129,17 +129,19 @@ Block head(const Scenario& s, const StackSizes& z) {
   Writer w(s, z, list), of_words = w.with(words);
   if (s.model.variations.final_norm) kept_norm(w);
   projection(w, Kind::head_projection, z.width, words.width);
-  logits(of_words);
+  const bool in_parts = s.software.fused_linear_cross_entropy;
+  in_parts ? fused_linear_cross_entropy(of_words) : logits(of_words);
   if (s.model.variations.head_bias) w.owns(d(z.vocab));
   // What enters the logits, and where no norm made it what the last layer wrote.
-  w.saves((s.model.variations.final_norm ? 1 : 2) * z.residual * d(z.element));
+  if (!trains_adapters(s.training) && !in_parts)
+    w.saves((s.model.variations.final_norm ? 1 : 2) * z.residual * d(z.element));
   if (has_loss_block(s)) {
     Block block = part_block("head", std::move(list), logit_bytes(z, z.element));
     block.output_split = true;
     block.working = gathered_words(z);
     return block;
   }
-  cross_entropy(of_words);
+  if (!in_parts) cross_entropy(of_words);
   Block block = loss_block("head", std::move(list), (z.residual + d(z.tokens) * d(z.vocab)) * d(z.element));
   block.working = gathered_words(z);
   return block;
@@ -166,16 +168,25 @@ Block loss(const Scenario& s, const StackSizes& z) {
 struct DecoderLayer {
   FeedForward feed_forward = FeedForward::dense;
   std::int64_t window = 0;
+  bool chunks = false;
   friend bool operator==(const DecoderLayer&, const DecoderLayer&) = default;
 };
 
 DecoderLayer decoder_layer(const Scenario& s, std::int64_t layer) {
-  return {has_experts(s.model, layer) ? FeedForward::experts : FeedForward::dense,
-          attention_window(s.model, layer, s.training.sequence)};
+  DecoderLayer out{has_experts(s.model, layer) ? FeedForward::experts : FeedForward::dense,
+                   attention_window(s.model, layer, s.training.sequence), s.model.variations.window_in_chunks};
+  // Documents are chunks. A shorter window goes over their ends, which is little.
+  const std::int64_t document = s.training.document_length;
+  if (document > 0 && document <= out.window) {
+    out.window = document;
+    out.chunks = true;
+  }
+  return out;
 }
 
 Block layer_of(const Scenario& s, StackSizes z, const DecoderLayer& layer) {
   z.window = layer.window;
+  z.chunks = layer.chunks;
   return layer_block(s, "layer", layer_operators(s, z, layer.feed_forward), z.hidden_bytes);
 }
 

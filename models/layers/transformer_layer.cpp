@@ -13,12 +13,12 @@ void second_half(Writer& w, FeedForward kind) {
       layer_style(w.s.model).feed_forward_biases ? d(feed_forward_columns(w.s.model, w.z.ffn)) + d(w.z.width) : 0;
   if (kind == FeedForward::experts) {
     Writer norms = w.inside({.norms = true}), experts = w.inside({.experts = true});
-    norm_of_half(norms);
+    norm_of_half(norms, w.s.model.experts.shared_ffn > 0 ? OperatorKind::feed_forward_in : OperatorKind::router);
     expert_block(experts);
     return residual(w, 0);
   }
   Writer repeated = w.inside({.feed_forward = true});
-  norm_of_half(repeated);
+  norm_of_half(repeated, OperatorKind::feed_forward_in);
   feed_forward(repeated, w.z.ffn, kept_of_second_input(w.s, w.z));
   repeated.holds_gradients(feed_forward_gradients(w.s, w.z));
   residual(w, biases);

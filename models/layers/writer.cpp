@@ -1,5 +1,6 @@
 #include "models/layers/writer.h"
 
+#include "models/layers/adapter_counts.h"
 #include "models/layers/as_double.h"
 #include "models/layers/low_precision.h"
 #include "sim/whole_bytes.h"
@@ -12,12 +13,20 @@ using collectives::Operation;
 }  // namespace
 
 void PassWriter::gemm(std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t batch, int kernels, double useful) {
+  unpack_weights(d(k) * d(n) * d(batch), kernels);
   run(Gemm{{}, {m, n, k, batch, d(z.element), z.element}, false, kernels, true, false, useful});
 }
 
 void PassWriter::weight_gradient(std::int64_t rows, std::int64_t columns, std::int64_t from, std::int64_t batch,
                                  int kernels, double useful) {
   accumulate({{}, {rows, columns, from > 0 ? from : z.tokens, batch}, true, kernels, true, false, useful});
+}
+
+/// bitsandbytes makes 16 bits of 4 before it multiplies; not of the head's.
+void PassWriter::unpack_weights(double elements, int kernels) {
+  if (keeps_four_bits(s.training) && kind() != OperatorKind::logits)
+    run(Elementwise{
+        .bytes = elements * (base_weight_bytes(s.training) + d(z.element)), .kernels = kernels, .backward = backward_});
 }
 
 void PassWriter::product(std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t batch) {
@@ -28,7 +37,21 @@ void PassWriter::product_gradient(std::int64_t rows, std::int64_t columns, std::
   accumulate({{}, {rows, columns, from}, true});
 }
 
+void PassWriter::narrow_product(std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t batch, int kernels) {
+  run(Gemm{{}, {m, n, k, batch, d(z.element), z.element}, false, kernels});
+}
+
+void PassWriter::narrow_gradient(std::int64_t rows, std::int64_t columns, std::int64_t from, std::int64_t batch,
+                                 int kernels) {
+  accumulate({{}, {rows, columns, from, batch}, true, kernels});
+}
+
+void PassWriter::touch_for_weights(double bytes_moved) {
+  if (!trains_adapters(s.training)) touch(bytes_moved);
+}
+
 void PassWriter::accumulate(Gemm gradient) {
+  if (trains_adapters(s.training) && kind() != OperatorKind::adapter) return;
   const std::int64_t main = element_bytes(s.software.main_gradient_precision);
   const bool shared = z.grid.depth > 1;  // summed over the grids in depth first
   const bool fused = s.software.fused_gradient_accumulation && !shared;
@@ -90,12 +113,16 @@ void PassWriter::collective(Operation operation, double size, bool under_next) {
 void PassWriter::gather_input() { gather_input(z.hidden_bytes); }
 
 void PassWriter::gather_input(double bytes) {
-  if (!z.split_sequence || (backward_ && !s.software.gather_inputs_again)) return;
+  if (!z.split_sequence) return;
+  // Adapters keep what was gathered, and nothing else of backward reads it.
+  if (backward_ && (!s.software.gather_inputs_again || trains_adapters(s.training))) return;
   collective(Operation::all_gather, bytes, backward_ && overlaps());
   if (backward_)
     std::get<TensorCollective>(out().back()).of_saved_input = true;
-  else
+  else if (adapters(s, kind()) == 0)
     in_parts();
+  else if (z.grid.columns > 1)
+    std::get<TensorCollective>(out().back()).of_uncast = !gathers_for_adapters(s);
 }
 
 void PassWriter::in_parts() {
@@ -142,7 +169,8 @@ void Writer::gathers_input(double own) {
 }
 
 void Writer::keeps_gathered(double own) {
-  if (z.split_sequence && !s.software.gather_inputs_again) saves(own * static_cast<double>(z.tensor - 1));
+  if (!z.split_sequence || s.software.gather_inputs_again || trains_adapters(s.training)) return;
+  saves(own * static_cast<double>(z.tensor - 1));
 }
 
 void Writer::owns_of_experts(double parameters, bool shared_out) {

@@ -16,8 +16,8 @@ class PassWriter {
 
   /// Of a linear layer: `m` x `k` times `k` x `n`, `batch` of them, in `kernels` launches; `useful`: as Gemm's.
   void gemm(std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t batch = 1, int kernels = 1, double useful = 1);
-  /// Gradient of a linear layer's weight of rows x columns, from `from` rows of input (0: all tokens), into the main
-  /// gradient; of `batch` of them.
+  /// Gradient of a linear layer's weight, unless that is not trained: of rows x columns, from `from` rows of input (0:
+  /// all tokens), into the main gradient; of `batch` of them.
   void weight_gradient(std::int64_t rows, std::int64_t columns, std::int64_t from = 0, std::int64_t batch = 1,
                        int kernels = 1, double useful = 1);
   /// That, from all tokens or `from` rows, and what the ranks exchange for the gradient of the layer's input, which
@@ -29,14 +29,19 @@ class PassWriter {
     if (overlaps()) weight_gradient(rows, columns, from);
   }
   /// Whether the software runs traffic of backward under weight-gradient multiplies.
-  bool overlaps() const { return hides_under_weight_gradients(s); }
+  bool overlaps() const { return hides_under_weight_gradients(s) && !trains_adapters(s.training); }
   /// The same two of what is no linear layer: attention's core, a router.
   void product(std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t batch = 1);
   void product_gradient(std::int64_t rows, std::int64_t columns, std::int64_t from);
+  /// And of an adapter, which is trained whatever else is.
+  void narrow_product(std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t batch, int kernels);
+  void narrow_gradient(std::int64_t rows, std::int64_t columns, std::int64_t from, std::int64_t batch, int kernels);
   /// Streams `bytes_moved` through memory in `kernels` launches.
   void touch(double bytes_moved, int kernels = 1);
   /// The same, and the host waits for the result.
   void touch_and_wait(double bytes_moved, int kernels = 1);
+  /// Gradient of a bias or an embedding, unless it is not trained.
+  void touch_for_weights(double bytes_moved);
   /// Over a row of tensor ranks, if there are several, of their layer input or of `size` bytes.
   void collective(collectives::Operation operation, bool under_next = false);
   void collective(collectives::Operation operation, double size, bool under_next = false);
@@ -74,6 +79,7 @@ class PassWriter {
   OperatorKind kind() const { return list_->operators.back().kind; }
   Kernels& out() const { return backward_ ? list_->backward : list_->forward; }
   void accumulate(Gemm gradient);
+  void unpack_weights(double elements, int kernels);
 
   OperatorList* list_;
   bool backward_;
@@ -96,7 +102,9 @@ class Writer {
   Writer inside(RecomputedModules modules) const { return {s, z, list_, united(modules_, modules)}; }
 
   /// Begins an operator, to which all belongs that is written from now on.
-  void begin(OperatorKind kind) { list_.begin(kind, modules_); }
+  void begin(OperatorKind kind) {
+    list_.begin(kind, modules_).frozen = trains_adapters(s.training) && kind != OperatorKind::adapter;
+  }
   /// It reads, beside the result of the operator before it, that of the last one of a kind.
   void reads_also(OperatorKind kind);
   /// It owns so many parameters on this rank.

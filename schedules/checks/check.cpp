@@ -6,7 +6,9 @@
 #include <string_view>
 #include <utility>
 
+#include "models/layers/partition.h"
 #include "scenario/scenario.h"
+#include "schedules/checks/check_adapters.h"
 #include "schedules/checks/check_exchange.h"
 #include "schedules/checks/check_pipeline.h"
 #include "schedules/checks/check_run.h"
@@ -226,6 +228,26 @@ void check_context(const Scenario& s, std::vector<Problem>& out) {
         break;
       }
   }
+}
+
+void check_loss(const Scenario& s, std::vector<Problem>& out) {
+  if (!s.software.fused_linear_cross_entropy) return;
+  const char* key = "software.fused_linear_cross_entropy";
+  if (!is_decoder(s.model.family)) out.push_back({key, "found true, expected a decoder with it"});
+  if (s.parallelism.tensor > 1)
+    out.push_back({key, "found true with parallelism.tensor " + n(s.parallelism.tensor) +
+                            ", but it takes the whole matrix; expected 1"});
+  if (has_loss_block(s)) out.push_back({key, "found true where the loss stands apart from the head; expected false"});
+}
+
+void check_documents(const Scenario& s, std::vector<Problem>& out) {
+  const std::int64_t length = s.training.document_length;
+  if (length == 0) return;
+  if (!is_decoder(s.model.family))
+    out.push_back({"training.document_length", "only decoders' samples are packed with documents"});
+  if (length > s.training.sequence)
+    out.push_back({"training.document_length",
+                   "document_length " + n(length) + " is more than training.sequence " + n(s.training.sequence)});
 }
 
 /// Whether one copy for each node can be told apart. Requires the rest of the experts' plan to be right.
@@ -509,6 +531,9 @@ bool check_split(const Scenario& s, std::vector<Problem>& out) {
     out.push_back({"training.frozen_layers", "frozen_layers " + n(s.training.frozen_layers) +
                                                  " leaves nothing to train; expected less than model.layers " +
                                                  n(s.model.layers)});
+  check_adapters(s, out);
+  check_documents(s, out);
+  check_loss(s, out);
   return true;
 }
 

@@ -23,14 +23,28 @@ DataGroups::DataGroups(const Ranks& ranks, const Scenario& s, Coordinate c, std:
 
 Held held_of(const Block& block) { return {block.parameters, block.expert_parameters}; }
 
+Held trained_held(const Block& block) { return {trained_parameters(block), trained_expert_parameters(block)}; }
+
 Held all_held(const Blocks& blocks, std::span<const BlockRange> chunks) {
   return {parameters(blocks, chunks), expert_parameters(blocks, chunks)};
 }
 
 Held trained_held(const Blocks& blocks, std::span<const BlockRange> chunks) {
   Held n{trained_parameters(blocks, chunks), 0};
+  for (const std::uint32_t place : places(chunks)) n.experts += trained_expert_parameters(blocks.at(place));
+  return n;
+}
+
+Held stored_held(const Scenario& s, const Block& block) {
+  return {stored_parameters(s.training, block), stored_expert_parameters(s.training, block)};
+}
+
+Held stored_held(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks) {
+  Held n = all_held(blocks, chunks);
+  if (!keeps_four_bits(s.training)) return n;
   for (const std::uint32_t place : places(chunks)) {
-    if (!blocks.at(place).frozen) n.experts += blocks.at(place).expert_parameters;
+    const Held all = held_of(blocks.at(place)), stored = stored_held(s, blocks.at(place));
+    n = {n.all - (all.all - stored.all), n.experts - (all.experts - stored.experts)};
   }
   return n;
 }

@@ -21,10 +21,14 @@ struct Held {
   friend Held operator+(Held a, Held b) { return {a.all + b.all, a.experts + b.experts}; }
 };
 
-/// Those of a block, of some chunks, and those of them that are trained.
+/// Those of a block and of some chunks, and those of them that are trained.
 Held held_of(const Block& block);
+Held trained_held(const Block& block);
 Held all_held(const Blocks& blocks, std::span<const BlockRange> chunks);
 Held trained_held(const Blocks& blocks, std::span<const BlockRange> chunks);
+/// As many of all as would take the bytes that they do in the training's precision (models/layers/frozen.h).
+Held stored_held(const Scenario& scenario, const Block& block);
+Held stored_held(const Scenario& scenario, const Blocks& blocks, std::span<const BlockRange> chunks);
 
 /// Who sums gradients and gathers parameters with whom, for a rank at one place. Each list starts with the rank's own
 /// groups; the others run at the same moment on links they share.

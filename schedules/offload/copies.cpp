@@ -14,7 +14,7 @@ namespace {
 double d(std::int64_t n) { return static_cast<double>(n); }
 
 /// What this rank has of a block's parameters where they lie: its shard with ZeRO 3.
-double own_parameters(const Scenario& s, const Block& block) { return sharded_from(3, s, held_of(block), 1); }
+double own_parameters(const Scenario& s, const Block& block) { return sharded_from(3, s, stored_held(s, block), 1); }
 
 HostTraffic from_host(double bytes, Tier tier) { return {topology::ToHost::no, bytes, tier}; }
 HostTraffic to_host(double bytes, Tier tier) { return {topology::ToHost::yes, bytes, tier}; }
@@ -155,7 +155,7 @@ PassTime backward_with_copies(const Scenario& s, const Block& block, const PassT
   if (block.frozen) return alone;
   const double element = d(element_bytes(s.training.precision)), parameters = own_parameters(s, block) * element;
   // With ZeRO 2 and 3 a rank's share of the gradients leaves after every micro-batch, else after the last (the update).
-  const double gradients = s.data_parallel.zero >= 2 ? sharded(s, held_of(block), 1) * kHostGradientBytes : 0;
+  const double gradients = s.data_parallel.zero >= 2 ? sharded(s, trained_held(block), 1) * kHostGradientBytes : 0;
   return with_copies(s, alone,
                      one_way({from_host(parameters, s.offload.parameters),
                               from_host(block.saved * offloaded_activations(s), s.offload.activations)}),

@@ -173,6 +173,9 @@ const std::vector<PieceTimes::TimedPiece>& PieceTimes::at(Coordinate c) {
     }
     kind.piece.parameters = block.parameters;
     kind.piece.experts = block.expert_parameters;
+    kind.piece.stored = stored_parameters(s.training, block);
+    kind.piece.trained = trained_parameters(block);
+    kind.piece.trained_experts = trained_expert_parameters(block);
   }
   return timed_.emplace(place, Timed{first, std::move(kinds)}).first->second.kinds;
 }
@@ -242,9 +245,7 @@ Chunk PieceTimes::chunk(Coordinate c, std::span<const BlockRange> chunks, std::u
   const BlockRange& range = chunks[virtual_stage];
   Chunk chunk;
   for (const std::uint32_t place : places({&range, 1})) {
-    Piece& piece = chunk.pieces.emplace_back(kinds[blocks_.order[place]].piece);
-    piece.trained = piece.parameters - frozen_parameters(blocks_, place);
-    chunk.forward = chunk.forward + piece.forward;
+    chunk.forward = chunk.forward + chunk.pieces.emplace_back(kinds[blocks_.order[place]].piece).forward;
   }
   for (auto piece = chunk.pieces.rbegin(); piece != chunk.pieces.rend(); ++piece) {
     chunk.backward = chunk.backward + piece->backward;
@@ -255,7 +256,8 @@ Chunk PieceTimes::chunk(Coordinate c, std::span<const BlockRange> chunks, std::u
   if (has_copy && std::ranges::find(chunks, 0u, &BlockRange::first) != chunks.end()) {
     Piece& piece = chunk.pieces[copy - range.first];
     piece.parameters -= blocks_.tied;  // one copy on this rank
-    piece.trained -= blocks_.tied;
+    piece.stored -= blocks_.tied;
+    if (blocks_.trains_tied) piece.trained -= blocks_.tied;
   }
   return chunk;
 }

@@ -34,7 +34,9 @@ struct Piece {
   PassTime weight;                    ///< gradients of weights, where backward leaves them to a pass of their own
   double parameters = 0;              ///< on one tensor rank
   double experts = 0;                 ///< of those, of experts that the expert ranks share out
+  double stored = 0;                  ///< as many as would take their bytes in the training's precision (frozen.h)
   double trained = 0;                 ///< of all, with a gradient
+  double trained_experts = 0;         ///< of these, of experts that the expert ranks share out
   const PieceParts* parts = nullptr;  ///< where somebody wants to see them
 };
 

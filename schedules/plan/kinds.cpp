@@ -12,7 +12,7 @@ namespace {
 /// One micro-batch forward and backward through the whole model, on the rank at `c`.
 Time pass(const Scenario& s, const Ranks& ranks, const collectives::Timer& timer, Coordinate c) {
   Blocks model = blocks(s);
-  freeze(model, s.training.frozen_layers);
+  freeze(model, s.training);
   const std::vector<BlockRange> whole = cut(model, 1);
   const Chunk chunk = PieceTimes(s, model, ranks, timer, false, false).chunk(c, whole, 0);
   return in_a_row(chunk.forward) + in_a_row(chunk.backward);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "models/layers/frozen.h"
 #include "models/layers/low_precision.h"
 #include "schedules/data_parallel/groups.h"
 #include "schedules/pipeline/placement.h"
@@ -67,7 +68,7 @@ ChunkActivations chunk_activations(const Blocks& blocks, const BlockRange& chunk
     const Block& block = blocks.at(chunk.first + i);
     // A layer's tensors go as its gradients come; these are whole when they are handed over. Those of embedding and
     // head are handed over together, after all others.
-    const double parameters = block.frozen ? 0 : block.parameters, own = parameters * gradients.at_work,
+    const double parameters = trained_parameters(block), own = parameters * gradients.at_work,
                  handed_over = parameters * gradients.handed_over;
     if (!block.layer) ends += own;
     const double working =
@@ -91,6 +92,15 @@ template <class Of>
 double largest(const Blocks& blocks, std::span<const BlockRange> chunks, const Of& of) {
   double most = 0;
   for (const std::uint32_t place : places(chunks)) most = std::max(most, std::invoke(of, blocks.at(place)));
+  return most;
+}
+
+/// Elements of the largest weight of a block, which is unpacked to be multiplied by.
+double unpacked_elements(const Block& block) {
+  double most = 0;
+  for (const Kernel& op : block.forward)
+    if (const auto* gemm = std::get_if<Gemm>(&op); block.layer && gemm != nullptr && gemm->linear)
+      most = std::max(most, d(gemm->shape.k) * d(gemm->shape.n));
   return most;
 }
 
@@ -205,8 +215,9 @@ void offload(const Scenario& s, const Blocks& blocks, std::span<const BlockRange
     there.*kind += from;
     from = stays;
   };
-  const auto own = [&](const Block& block) { return sharded_from(3, s, held_of(block), 1); };
-  const Bytes two_blocks = bytes(2 * largest(blocks, chunks, &Block::parameters) * e);
+  const auto own = [&](const Block& block) { return sharded_from(3, s, stored_held(s, block), 1); };
+  const auto stored = [&](const Block& block) { return stored_parameters(s.training, block); };
+  const Bytes two_blocks = bytes(2 * largest(blocks, chunks, stored) * e);
   const Bytes two_parts = bytes(2 * largest(blocks, chunks, own) * e);
   move(s.offload.parameters, &Offloaded::parameters, use.parameters, std::min(use.parameters, two_parts));
   move(s.offload.activations, &Offloaded::activations, activations_leaving, {});
@@ -228,7 +239,7 @@ struct StageContents {
 
 StageContents stage_contents(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks,
                              const Shape& shape, std::uint32_t weight_versions) {
-  const Held all = all_held(blocks, chunks), trained = trained_held(blocks, chunks);
+  const Held stored = stored_held(s, blocks, chunks), trained = trained_held(blocks, chunks);
   const double e = d(element_bytes(s.training.precision)), g = d(element_bytes(s.software.main_gradient_precision));
   const int zero = s.data_parallel.zero;
   const auto kept = [&](Held parameters, int from_zero) {
@@ -236,11 +247,13 @@ StageContents stage_contents(const Scenario& s, const Blocks& blocks, std::span<
   };
   StageContents contents;
   MemoryUse& use = contents.still;
-  use.parameters = bytes(weight_versions * kept(all, 3) * e);
+  // Of what is not trained there is one version.
+  use.parameters = bytes(begins_frozen(s.training) ? (kept(stored, 3) + (weight_versions - 1) * kept(trained, 3)) * e
+                                                   : weight_versions * kept(stored, 3) * e);
   // Casts of weights are kept through the step; where these are the parameters, there are no others.
   const auto [cast, most_cast] = low_precision_elements(s, blocks, chunks);
   const double of_cast = kept_weight_cast_bytes(s);
-  if (zero < 3) use.parameters += bytes(weight_versions * cast * of_cast);
+  if (zero < 3) use.parameters += bytes((trains_adapters(s.training) ? 1 : weight_versions) * cast * of_cast);
   use.gradients = bytes((sums_each_micro_batch(s) ? sharded(s, trained, copies(shape)) : trained.all) * g);
   contents.updated = kept(trained, 1);
   use.optimizer = bytes(contents.updated * optimizer_bytes(s));
@@ -253,7 +266,9 @@ StageContents stage_contents(const Scenario& s, const Blocks& blocks, std::span<
   use.reserve = s.software.memory_reserve;
 
   double buffers = zero >= 3 ? most_cast * of_cast : 0;
-  if (zero >= 3) buffers += 2 * largest(blocks, chunks, &Block::parameters) * e;  // the block at work and the next
+  const auto stored_of = [&](const Block& block) { return stored_parameters(s.training, block); };
+  if (zero >= 3) buffers += 2 * largest(blocks, chunks, stored_of) * e;  // the block at work and the next
+  if (keeps_four_bits(s.training)) buffers += largest(blocks, chunks, unpacked_elements) * e;
   if (zero > 0) buffers += s.software.bucket_copies * static_cast<double>(bucket(s).value);
   const bool summed = weight_copies(s.parallelism) * copies(shape) > 1;
   if (zero == 0 && summed && !s.software.gradient_as_bucket_view) buffers += trained.all * g;

@@ -22,7 +22,7 @@ std::shared_ptr<const PlannedPipeline> SharedParts::pipeline(const Scenario& s) 
 std::shared_ptr<const Blocks> SharedParts::model(const Scenario& s) {
   const auto make = [&] {
     Blocks made = blocks(s);
-    freeze(made, s.training.frozen_layers);
+    freeze(made, s.training);
     return std::make_shared<const Blocks>(std::move(made));
   };
   if (s.model.family == Family::t5) return make();  // whose layers differ by the chunk that they are in

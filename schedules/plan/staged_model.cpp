@@ -40,7 +40,7 @@ StagedModel staged_model(const Scenario& s, std::vector<Scenario> kinds, SharedP
   for (std::size_t number = 0; number < std::max<std::size_t>(out.kinds.size(), 1); ++number) {
     const Scenario& kind = out.kind(s, number);
     Blocks model = with_recomputation(kind, ranges);
-    freeze(model, kind.training.frozen_layers);
+    freeze(model, kind.training);
     out.models.push_back(std::make_shared<const Blocks>(std::move(model)));
   }
   return out;

@@ -36,6 +36,8 @@ constexpr ReportedQuantity kQuantities[] = {
     {"skipped_flops", Unit::share, "share of the model FLOPs that kernels of causal attention skip: half of its square",
      &Forecast::skipped_flops, told()},
     {"parameters", Unit::count, "parameters of the model", &Forecast::parameters, planned(7)},
+    {"trained_parameters", Unit::count, "parameters that are trained", &Forecast::trained_parameters, told(),
+     "all are trained"},
     {"gpus", Unit::count, "GPUs", &Forecast::gpus, planned(1)},
     {"layer_forward_s", Unit::seconds, "forward of one layer, one micro-batch", &Forecast::layer_forward, told(9),
      "no two layers need be alike"},

@@ -168,7 +168,8 @@ struct Forecast {
   double mfu = 0;                             ///< of the peak of the training precision
   double skipped_flops = 0;  ///< share of the model FLOPs that causal kernels skip: without them no MFU exceeds 1
   double parameters = 0;
-  double active_parameters = 0;  ///< of those, without the experts that a token does not visit
+  std::optional<double> trained_parameters{};  ///< of those; none: all are
+  double active_parameters = 0;                ///< of those, without the experts that a token does not visit
   std::uint64_t gpus = 0;
   Bytes state{};  ///< parameters and their optimizer state, each element once: what a checkpoint holds
   std::vector<StageReport> stages;

@@ -8,9 +8,10 @@
 namespace stepcast::schedules {
 namespace {
 
-/// Of the whole model, each element once, however it is sharded or replicated.
+/// Of the whole model, each element once, however it is sharded or replicated; with adapters, of these alone.
 Bytes state(const Forecast& f, const Scenario& s, double trained) {
-  return {static_cast<std::int64_t>(f.parameters * static_cast<double>(element_bytes(s.training.precision)) +
+  const double saved = trains_adapters(s.training) ? trained : f.parameters;
+  return {static_cast<std::int64_t>(saved * static_cast<double>(element_bytes(s.training.precision)) +
                                     trained * optimizer_bytes(s))};
 }
 

@@ -25,7 +25,7 @@ using Groups = std::shared_ptr<const std::vector<Group>>;
 Groups shared(std::vector<Group> groups) { return std::make_shared<const std::vector<Group>>(std::move(groups)); }
 
 /// Of a piece, what is trained.
-Held gradients(const Piece& piece) { return {piece.trained, piece.trained > 0 ? piece.experts : 0}; }
+Held gradients(const Piece& piece) { return {piece.trained, piece.trained_experts}; }
 
 class Declarer {
  public:
@@ -249,7 +249,7 @@ class Declarer {
           for (const Piece& piece : chunk.pieces) {
             const double most =
                 overlap_ ? static_cast<double>(s_.software.parameter_prefetch.value) / static_cast<double>(element) : 0;
-            const double ahead = std::min(piece.parameters, std::floor(most)), rest = piece.parameters - ahead;
+            const double ahead = std::min(piece.stored, std::floor(most)), rest = piece.stored - ahead;
             Gathers& both = gathers.emplace_back();
             const double share = piece.experts / std::max(piece.parameters, 1.0);
             if (ahead > 0) both.ahead = gathered({ahead, ahead * share}, gathering);

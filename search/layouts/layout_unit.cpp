@@ -100,6 +100,7 @@ constexpr auto kinds_by_kernels() {
                     swiglu,
                     geglu,
                     feed_forward_out,
+                    adapter,
                     experts_in,
                     experts_out,
                     shared_experts_sum,

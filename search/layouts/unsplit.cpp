@@ -28,6 +28,7 @@ std::vector<Problem> layout_problems(const Scenario& s) {
   lacks(m.variations.parallel_block != ParallelBlock::none, "model", "attention beside the feed-forward block");
   lacks(is_low_precision(s.training.precision), "training.precision", "multiplies of low precision");
   lacks(s.training.frozen_layers > 0, "training.frozen_layers", "layers that are not trained");
+  lacks(trains_adapters(s.training), "training.lora.rank", "adapters");
   lacks(s.recompute == Recompute::by_operator, "recompute", "operators that are recomputed by themselves");
   lacks(s.recompute_group > 1 || s.recompute_layers, "recompute", "layers that are recomputed together, or some");
   lacks(s.offload.any(), "offload", "state outside of the GPUs");

@@ -40,6 +40,8 @@ TEST(Run, ReportsOfScenariosAreGolden) {
                            "operators",
                            "llama2-70b-recompute-some",
                            "gpt-1.3b-frozen",
+                           "llama3-8b-lora",
+                           "llama2-70b-qlora",
                            "gpt-1.3b-partition-output",
                            "llama2-70b-hsdp",
                            "llama2-7b-checkpoints",

@@ -377,6 +377,12 @@ TEST(EveryKey, OfThePlanIsStored) {
   EXPECT_EQ(s.recompute_group, 2u);
   EXPECT_EQ(s.recompute_layers, 5u);
   EXPECT_EQ(s.training.frozen_layers, 3);
+  EXPECT_EQ(s.training.lora.rank, 24);
+  EXPECT_EQ(s.training.lora.targets,
+            (schedules::LoraTargets{.queries = true, .projection = true, .feed_forward_out = true}));
+  EXPECT_EQ(s.training.lora.dropout, 0.25);
+  EXPECT_EQ(s.training.lora.base, schedules::BaseWeights::nf4);
+  EXPECT_EQ(s.training.document_length, 200);
 }
 
 TEST(EveryKey, OfTheSoftwareIsStored) {
@@ -385,6 +391,9 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_EQ(software.attention, schedules::Attention::flash);
   EXPECT_FALSE(software.fused_softmax);
   EXPECT_TRUE(software.fused_cross_entropy);
+  EXPECT_TRUE(software.fused_linear_cross_entropy);
+  EXPECT_TRUE(software.fp8_input_store);
+  EXPECT_TRUE(software.adapter_all_to_all);
   EXPECT_FALSE(software.loss_parallel);
   EXPECT_EQ(software.logit_metrics, 3);
   EXPECT_FALSE(software.biases);

@@ -42,7 +42,9 @@ TEST(FrozenLayers, DoTheModelFlopsOfTheirForwardPassAlone) {
   Scenario s = frozen(1, 0);
   Blocks model = blocks(s);
   const double all = model_flops(model).value;
-  freeze(model, 4);
+  s.training.frozen_layers = 4;
+  freeze(model, s.training);
+  s.training.frozen_layers = 0;
   s.model.layers = 4;
   const double four = model_flops(blocks(s)).value;
   s.model.layers = 8;
