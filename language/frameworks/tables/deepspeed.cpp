@@ -120,6 +120,8 @@ std::vector<FixedKey> deepspeed_elsewhere() {
           {"training.decoder_sequence", "", ""},
           {"training.attention", "", "attn_implementation of the model"},
           {"training.frozen_layers", "", "requires_grad of their parameters"},
+          {"training.lora.*", "", "a LoraConfig of PEFT, and a BitsAndBytesConfig"},
+          {"training.document_length", "", "packed samples of the data set"},
           {"training.experts.*", "", "the model's router"},
           {"recompute", "", "gradient checkpointing of the model (activation_checkpoint_interval of a PipelineModule)"},
           {"recompute.*", "", "checkpoint those layers alone"},

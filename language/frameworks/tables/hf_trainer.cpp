@@ -3,6 +3,7 @@
 
 #include "language/frameworks/framework.h"
 #include "language/frameworks/launch.h"
+#include "language/frameworks/tables/adapter_flags.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
@@ -84,10 +85,15 @@ std::vector<FlagRow> argument_rows() {
       {.name = "--model_max_length", .key = "training.sequence", .only_read = true},
       {.name = "--max_seq_length", .key = "training.sequence", .only_read = true},
       {.name = "--max_length", .key = "training.sequence", .only_read = true},
+      {.name = "--cutoff_len", .key = "training.sequence", .only_read = true},
       {.name = "--attn_implementation",
        .key = "training.attention",
        .usual = "flash",
        .spellings = {{"flash", "sdpa"}, {"flash", "flash_attention_2"}, {"unfused", "eager"}}},
+      {.name = "--flash_attn",
+       .key = "training.attention",
+       .spellings = {{"flash", "fa2"}, {"flash", "sdpa"}, {"flash", "auto"}, {"unfused", "disabled"}},
+       .only_read = true},
       {.name = "--per_device_train_batch_size", .key = "@micro", .usual = "8", .remark = "training.micro_batch"},
       {.name = "--gradient_accumulation_steps", .key = "@accumulation", .remark = "training.global_batch"},
       {.name = "--bf16", .key = "@bf16", .spellings = yes_no, .remark = "training.precision"},
@@ -100,6 +106,8 @@ std::vector<FlagRow> argument_rows() {
                      {"adam", "adamw_torch_fused"},
                      {"adam", "adamw_hf"},
                      {"adam", "adamw_apex_fused"},
+                     {"adam", "paged_adamw"},
+                     {"adam", "paged_adamw_32bit"},
                      {"sgd", "sgd"}},
        .remark = "training.optimizer"},
       {.name = "--gradient_checkpointing",
@@ -219,6 +227,7 @@ const std::vector<FlagRow>& hf_rows() {
     std::ranges::move(argument_rows(), std::back_inserter(all));
     std::ranges::move(sharding_rows(), std::back_inserter(all));
     std::ranges::move(accelerate_rows(), std::back_inserter(all));
+    std::ranges::move(adapter_rows(), std::back_inserter(all));
     std::ranges::move(file_rows(), std::back_inserter(all));
     return all;
   }();
@@ -241,22 +250,23 @@ std::vector<RefusedName> hf_refused() {
       {"pipeline.stages", "is none of the Trainer's; expected 1", "1"},
       {"--torch_compile", "changes the answer; give --set software=pytorch-fsdp2-compiled", "false", "software"},
       {"--dynamo_backend", "changes the answer; give --set software=pytorch-fsdp2-compiled", "no", "software"},
-      {"--use_liger_kernel", "changes the answer; give --set software.fused_cross_entropy=true", "false",
-       "software.fused_cross_entropy"},
+      {"--use_liger_kernel",
+       "changes the answer; give --set software.fused_linear_cross_entropy=true --set "
+       "software.composite_operators=false",
+       "false", "software.fused_linear_cross_entropy"},
       {"--gradient_checkpointing_kwargs",
        "changes the answer; give --set software.recompute_stops_early=true where use_reentrant is false", "",
        "software.recompute_stops_early"},
       {"gradient_checkpointing_kwargs.use_reentrant",
        "changes the answer; give --set software.recompute_stops_early=true", "true", "software.recompute_stops_early"},
+      {"--enable_liger_kernel",
+       "changes the answer; give --set software.fused_linear_cross_entropy=true --set "
+       "software.composite_operators=false",
+       "false", "software.fused_linear_cross_entropy"},
       {"--auto_find_batch_size", "changes the batch; expected --per_device_train_batch_size alone", "false"},
       {"--group_by_length", "changes the sequence from step to step; expected training.sequence of one step", "false"},
-      {"--torch_dtype", "changes the answer and has no key: parameters are kept in fp32", "float32"},
-      {"--dtype", "changes the answer and has no key: parameters are kept in fp32", "float32"},
-      {"--use_peft", "changes the answer: adapters (LoRA) are not modelled, all parameters are trained", "false"},
-      {"--lora_r", "changes the answer and has no key: all parameters are trained"},
-      {"--q_lora", "changes the answer: adapters (LoRA) are not modelled, all parameters are trained", "false"},
-      {"--load_in_4bit", "changes the answer: adapters (LoRA) are not modelled, all parameters are trained", "false"},
-      {"--load_in_8bit", "changes the answer: adapters (LoRA) are not modelled, all parameters are trained", "false"},
+      {"--q_lora", "changes the answer; give --set training.lora.base_weights=nf4", "false",
+       "training.lora.base_weights"},
       {"--packing", "leave it out: samples of training.sequence are whole", "true"},
       {"recompute.every", "it checkpoints every layer"},
       {"recompute.full_layers", "it checkpoints every layer"},
@@ -265,12 +275,13 @@ std::vector<RefusedName> hf_refused() {
       {"parallelism.expert", "it does not share out experts"},
   };
   all.insert(all.end(), own.begin(), own.end());
+  std::ranges::move(refused_adapters(), std::back_inserter(all));
   return all;
 }
 
 const std::string& hf_ignored() {
   static const std::string names =
-      std::string(deepspeed.ignored) +
+      std::string(deepspeed.ignored) + " " + std::string(kIgnoredOfAdapters) +
       " zero_optimization.gather_16bit* --master* --node_rank --node-rank --rdzv* --main_process* --machine_rank "
       "--multi_gpu "
       "--hostfile --include --exclude --same_network --gpu_ids --num_cpu* --mpirun* --tpu* --compute_environment "
@@ -282,7 +293,9 @@ const std::string& hf_ignored() {
       "--run_name --push_to_hub* --hub* --remove_unused* --tokenizer* --model_revision --trust_remote_code --cache_dir "
       "--use_fast* --token --low_cpu_mem* --preprocessing* --streaming --ddp_timeout --ddp_backend --ddp_broadcast* "
       "--ddp_find_unused* --local_rank --lazy_preprocess --resume_from* --disable_tqdm --label* --neftune* "
-      "--optim_args --skip_memory* --include_* --prediction_loss* --jit_mode* --full_determinism --chat_template "
+      "--max_samples --eos_token --dataset_mixer* --plot_loss --quantization_method --optim_args --skip_memory* "
+      "--include_* --prediction_loss* "
+      "--jit_mode* --full_determinism --chat_template "
       "--prompt* --max_train_samples --max_eval_samples --overwrite_cache --fsdp_transformer* --fsdp_min_num* "
       "--fsdp_auto_wrap* "
       "--fsdp_backward_prefetch* --fsdp_forward_prefetch --fsdp_state_dict* --fsdp_sync* --fsdp_use_orig* "
@@ -298,8 +311,11 @@ const std::string& hf_ignored() {
 
 std::vector<FixedKey> hf_elsewhere() {
   return {{"model.*", "", ""},
+          {"software.fused_linear_cross_entropy", "", "--use_liger_kernel, which brings its other kernels too"},
           {"software.*", "", ""},
           {"training.frozen_layers", "", "requires_grad of their parameters"},
+          {"training.lora.*", "", "a LoraConfig of PEFT, and a BitsAndBytesConfig (TRL: --use_peft, --load_in_4bit)"},
+          {"training.document_length", "", "packed samples of the data set"},
           {"training.experts.*", "", "the model's router"}};
 }
 
@@ -492,6 +508,7 @@ void read_hf(Words& words, const Framework&) {
   refuse_both(words, "@bf16", "@fp16");
   refuse_both(words, "@deepspeed", "@fsdp");
   say(words, "recompute", text_of(words, "@recompute"), "@recompute");
+  read_adapters(words);
   const std::string distributed = text_of(words, "@distributed");
   const bool shards =
       words.contains("@deepspeed") || distributed == "deepspeed" || text_of(words, "@use_deepspeed") == "true";

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "language/frameworks/launch.h"
+#include "language/frameworks/tables/adapter_flags.h"
 #include "language/frameworks/tables/kv_heads.h"
 #include "language/frameworks/tables/megatron_core.h"
 #include "sim/in_quotes.h"
@@ -203,6 +204,15 @@ const std::vector<FlagRow>& bridge_rows() {
          .key = "@aware",
          .spellings = yes_no,
          .remark = "optimizer.optimizer_cpu_offload asks for it"},
+        {.name = "peft._target_",
+         .key = "@peft",
+         .spellings = {{"lora", "megatron.bridge.peft.lora.LoRA"}},
+         .remark = "training.lora"},
+        {.name = "peft.dim", .key = "training.lora.rank"},
+        {.name = "peft.dropout", .key = "training.lora.dropout"},
+        {.name = "peft.target_modules", .key = "@targets", .remark = "training.lora.target_modules"},
+        {.name = "peft.a2a_experimental", .key = "software.adapter_all_to_all", .spellings = yes_no},
+        {.name = "model.activation_func_fp8_input_store", .key = "software.fp8_input_store", .spellings = yes_no},
     };
     std::ranges::move(transformer_config_rows(), std::back_inserter(all));
     std::ranges::move(bridge_model_rows(), std::back_inserter(all));
@@ -218,7 +228,10 @@ std::vector<RefusedName> bridge_refused() {
   std::erase_if(all, [](const RefusedName& each) { return each.name == "parallelism.order"; });
   const std::vector<RefusedName> own{
       {"--recipe", "is Python, which is not read; give --set model=NAME and the sizes that it sets", "", "model"},
-      {"peft.dim", "changes the answer and has no key: all parameters are trained"},
+      {"peft.exclude_modules", "changes the answer and has no key; give peft.target_modules", "[]"},
+      {"peft.dropout_position", "changes the answer and has no key; expected pre", "pre"},
+      {"peft.share_expert_adapters", "changes the answer: here each expert has adapters of its own; expected false",
+       "false"},
       {"dist.use_torch_fsdp2", "changes the answer and is not modelled with this stack; expected false", "false"},
       {"ddp.use_custom_fsdp", "leave it out and give ddp.use_megatron_fsdp", "false"},
       {"ddp.outer_dp_sharding_strategy", "changes the answer and has no key yet; expected no_shard", "no_shard"},
@@ -288,11 +301,28 @@ constexpr std::string_view kBridgeIgnored =
     "optimizer.main_params_dtype._call_ optimizer.min_* optimizer.muon* optimizer.optimizer_offload_fraction "
     "optimizer.overlap* optimizer.params_dtype* optimizer.pin_* optimizer.reuse* optimizer.store* "
     "optimizer.use_distributed_optimizer optimizer.use_torch* optimizer.weight_decay optimizer_config_override* "
+    "peft.alpha peft.lora_* peft.network_alpha "
     "profiling.* rerun_state_machine.* rng.* scheduler.* tokenizer.* train._target_ train.check* train.decrease* "
     "train.empty* train.eval* train.exit* train.iterations* train.manual* train.skip* train.train_* validation.* "
     "--master* --node* --rdzv*";
 
-std::vector<FixedKey> bridge_elsewhere() { return {{"software.main_gradient_precision", "", ""}}; }
+std::vector<FixedKey> bridge_elsewhere() {
+  return {{"software.main_gradient_precision", "", ""},
+          {"training.document_length", "", "packed samples of the data set"}};
+}
+
+/// Megatron's linear layers have names of their own, and gate and up, or queries, keys and values, are one.
+void spell_adapters(Words& words) {
+  const std::string targets = take(words, "training.lora.target_modules");
+  if (targets.empty()) return;
+  for (const std::string_view apart : {"q_proj", "k_proj", "v_proj", "gate_proj", "up_proj"})
+    if (targets.find(apart) != targets.npos)
+      throw InputError("training.lora.target_modules",
+                       "found " + in_quotes(targets) + ", but Megatron Bridge has no " + std::string(apart) +
+                           "; expected linear_qkv, linear_proj, linear_fc1, linear_fc2");
+  say(words, "@targets", targets);
+  say(words, "@peft", "lora");
+}
 
 void spell_bridge(Words& words, const Framework& framework) {
   const std::string gradients = take(words, "data_parallel.gradient_precision");
@@ -324,6 +354,7 @@ void spell_bridge(Words& words, const Framework& framework) {
     throw InputError("model.positions",
                      "found " + positions + ", but Megatron Bridge has as many as training.sequence");
   check_kv_heads(words, framework, SharedKvHeads::allowed);
+  spell_adapters(words);
   spell_instances(words);
   spell_megatron_core(words, framework);
   say(words, "@wide_gradients", gradients == "fp32" ? "true" : "false");
@@ -371,6 +402,10 @@ void read_bridge(Words& words, const Framework& framework) {
     say(words, "software.vocabulary_multiple", "1",
         words.contains("@pads") ? "@pads" : "assumed: no model.should_pad_vocab");
   read_megatron_core(words, framework);
+  if ((words.contains("@peft") || words.contains("@targets")) && !words.contains("training.lora.rank"))
+    say(words, "training.lora.rank", "32", "assumed, the default of its LoRA: no peft.dim");
+  if (words.contains("@targets"))
+    say(words, "training.lora.target_modules", module_list(text_of(words, "@targets")), "@targets");
   read_instances(words);
   // mixed_precision is laid over ddp.
   const std::string_view own = words.contains("@wide_gradients") ? "@wide_gradients" : "@ddp_wide_gradients";

@@ -156,7 +156,7 @@ std::vector<RefusedName> nemo_refused() {
       {"model.openai_gelu", "changes the answer and has no key; expected false", "false"},
       {"model.use_emha", "changes the answer and has no key; expected false", "false"},
       {"model.multi_query_attention", "leave it out and give model.num_query_groups", "false"},
-      {"model.peft.peft_scheme", "changes the answer and has no key: all parameters are trained", "none"},
+      {"model.peft.peft_scheme", "changes the answer; give --set training.lora.rank", "none", "training.lora.rank"},
       {"model.rampup_batch_size", "changes the batch from step to step; expected model.global_batch_size alone"},
       {"model.latent", "it has no latent attention"},
       {"model.latent.*", "it has no latent attention"},
