@@ -137,7 +137,7 @@ std::string bridge_by_gpu(const std::string& page) {
       const auto at = static_cast<std::size_t>(std::ranges::find(head, column) - head.begin());
       return at < std::min(head.size(), cells.size()) ? cells[at] : std::string();
     };
-    if (!cells[0].starts_with("NMB-") || cell("precision").empty()) return;
+    if (!cells[0].starts_with("NMB-") || cell("precision").empty() || !cell("trained").empty()) return;
     const std::string& kind = cell("model").starts_with("DeepSeek") ? kinds[2] : kinds[cell("precision") == "nvfp4"];
     const std::string gpu = cell("GPUs").substr(cell("GPUs").find(' ') + 1);  // "64 GB200, CUDA graph"
     errors[{kind, gpu.substr(0, gpu.find(','))}].push_back(std::stod(cell("error")));
