@@ -198,10 +198,11 @@ const Table<ScenarioDraft>& scenario_table() {
                fail(v.node->place, v.path, "found an empty list, expected " + one_of("", lora_target_names()));
              schedules::LoraTargets& targets = d.s.training.lora.targets = {};
              for (const Value& item : items(choice(lora_target_names), v)) {
-               if (item.choice == schedules::kLoraTargets.size())
-                 d.adapts_all = true;
-               else
-                 targets.*schedules::kLoraTargets[item.choice].member = true;
+               bool& has = item.choice == schedules::kLoraTargets.size()
+                               ? d.adapts_all
+                               : targets.*schedules::kLoraTargets[item.choice].member;
+               if (std::exchange(has, true))
+                 fail(item.node->place, item.path, "found " + found(*item.node) + ", whose layer is named already");
              }
            }},
           {{"training.lora.dropout", number(0, 1), "0", "share of an adapter's inputs; above 0 it takes its time"},

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "models/layers/blocks.h"
+#include "models/layers/frozen.h"
 #include "models/layers/model_blocks.h"
 #include "schedules/pipeline/pipelines.h"
 #include "schedules/pipeline/placement.h"
@@ -28,8 +29,8 @@ std::string each_micro_batch(const Scenario& s) {
 Bytes smallest_gradients(const Scenario& s) {
   double least = 0;
   for (const Block& block : blocks(s).kinds)
-    if (block.layer && !block.frozen && block.parameters > 0)
-      least = least == 0 ? block.parameters : std::min(least, block.parameters);
+    if (const double trained = trained_parameters(block); block.layer && !block.frozen && trained > 0)
+      least = least == 0 ? trained : std::min(least, trained);
   return {std::llround(least * static_cast<double>(element_bytes(gradient_precision(s))))};
 }
 

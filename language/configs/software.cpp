@@ -123,6 +123,11 @@ const Table<Software>& software_table() {
           {{"gather_inputs_again", flag(), "true",
             "sequence parallelism: backward gathers again what a multiply gathered forward; false: that was kept"},
            store_flag<&S::gather_inputs_again>},
+          {{"fp32_adapters", flag(), "false",
+            "adapters are in fp32 under autocast, as PEFT's are: their input is cast to that, goes through dropout, "
+            "and "
+            "is cast back for the multiply"},
+           store_flag<&S::fp32_adapters>},
           {{"adapter_all_to_all", flag(), "false",
             "sequence parallelism: results of adapters beside attention's projection and the second feed-forward "
             "multiply are exchanged for those of a rank's own tokens (Megatron-Bridge's a2a_experimental); false: all "

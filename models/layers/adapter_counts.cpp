@@ -21,6 +21,10 @@ int adapters(const Scenario& s, OperatorKind multiply) {
   }
 }
 
+bool adapters_in_fp32(const Scenario& s) {
+  return s.software.fp32_adapters && element_bytes(s.training.precision) < element_bytes(Precision::fp32);
+}
+
 bool gathers_for_adapters(const Scenario& s) { return tensor_overlap(s) != TensorOverlap::none; }
 
 }  // namespace stepcast::schedules

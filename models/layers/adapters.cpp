@@ -45,7 +45,7 @@ class Adapter {
              const BackBehind& back_behind, const BackBetween& back_between) {
     PassWriter &f = w_.forward, &b = w_.backward;
     const std::int64_t whole = lora_.rank;
-    if (lora_.dropout > 0) f.touch(elements(in) * (2 * e_ + kMask));
+    enter(f, elements(in));
     multiply(f, in, rank);
     between(f);
     multiply(f, whole, out);
@@ -56,7 +56,7 @@ class Adapter {
     back_between(b);
     gradient(b, rank, in);
     multiply(b, rank, in);
-    if (lora_.dropout > 0) b.touch(elements(in) * (2 * e_ + kMask));
+    enter(b, elements(in));
     w_.saves(elements(whole) * e_);  // A's result
   }
   /// That product and that sum of `elements` results, and backward of the gradient of as many inputs.
@@ -68,6 +68,13 @@ class Adapter {
   }
 
  private:
+  /// What stands before A, or the gradients of that: dropout, in fp32 where casts go there and back.
+  void enter(PassWriter& pass, double inputs) const {
+    const bool casts = adapters_in_fp32(w_.s);
+    if (casts) pass.touch(inputs * (e_ + kFp32));
+    if (lora_.dropout > 0) pass.touch(inputs * (2 * (casts ? kFp32 : e_) + kMask));
+    if (casts) pass.touch(inputs * (e_ + kFp32));
+  }
   double elements(std::int64_t columns) const { return d(rows_.each) * d(rows_.experts) * d(columns); }
   void multiply(PassWriter& pass, std::int64_t in, std::int64_t out) const {
     pass.narrow_product(rows_.each, in, out, rows_.experts, rows_.kernels);

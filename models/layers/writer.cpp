@@ -24,9 +24,10 @@ void PassWriter::weight_gradient(std::int64_t rows, std::int64_t columns, std::i
 
 /// bitsandbytes makes 16 bits of 4 before it multiplies; not of the head's.
 void PassWriter::unpack_weights(double elements, int kernels) {
-  if (keeps_four_bits(s.training) && kind() != OperatorKind::logits)
-    run(Elementwise{
-        .bytes = elements * (base_weight_bytes(s.training) + d(z.element)), .kernels = kernels, .backward = backward_});
+  if (!keeps_four_bits(s.training) || kind() == OperatorKind::logits) return;
+  if (s.training.lora.base == BaseWeights::nf4_double_quant)  // scales in 8 bits to fp32 first
+    touch(elements * (base_weight_bytes(s.training) + four_bit_bytes(BaseWeights::nf4) - 1), kernels);
+  touch(elements * (four_bit_bytes(BaseWeights::nf4) + d(z.element)), kernels);
 }
 
 void PassWriter::product(std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t batch) {

@@ -534,6 +534,8 @@ bool check_split(const Scenario& s, std::vector<Problem>& out) {
   check_adapters(s, out);
   check_documents(s, out);
   check_loss(s, out);
+  if (s.software.fp8_input_store && !is_gated(layer_style(s.model).activation))
+    out.push_back({"software.fp8_input_store", "found true, but this model's activation has no gate; expected false"});
   return true;
 }
 

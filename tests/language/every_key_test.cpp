@@ -394,6 +394,7 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_TRUE(software.fused_linear_cross_entropy);
   EXPECT_TRUE(software.fp8_input_store);
   EXPECT_TRUE(software.adapter_all_to_all);
+  EXPECT_TRUE(software.fp32_adapters);
   EXPECT_FALSE(software.loss_parallel);
   EXPECT_EQ(software.logit_metrics, 3);
   EXPECT_FALSE(software.biases);

@@ -102,6 +102,13 @@ TEST(Set, ContradictionsAreErrors) {
       of({"recompute.modules=[]"}),
       "--set recompute.modules=[]: recompute.modules: found an empty list, expected one of core_attn, mla_up_proj, "
       "mlp, moe_act, layernorm, moe, shared_experts");
+  EXPECT_EQ(
+      of({"training.lora.dropout=0.1"}),
+      "--set training.lora.dropout=0.1: training.lora.rank: missing, with training.lora.dropout; expected a whole "
+      "number of at least 0");
+  EXPECT_EQ(of({"training.lora.rank=8", "training.lora.target_modules=[o_proj, linear_proj]"}),
+            "--set training.lora.target_modules=[o_proj, linear_proj]: training.lora.target_modules[1]: found "
+            "'linear_proj', whose layer is named already");
 }
 
 TEST(Set, OverAFileReplacesWhatItLeavesNoRoomFor) {

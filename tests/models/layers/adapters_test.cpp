@@ -139,6 +139,24 @@ TEST(Adapters, WithDropoutKeepAnInputOfTheirOwnEach) {
   EXPECT_EQ(saved_by_layer(s) - without, inputs * (2 * (2 + kMask) - 2));
 }
 
+TEST(Adapters, InFp32HaveTheirInputCastThereAndBack) {
+  Scenario s = with_adapters(4, kQueriesValues);
+  const auto bytes = [&] {
+    double sum = 0;
+    for (const Kernel& kernel : frozen_blocks(s).at(1).forward)
+      if (const auto* touched = std::get_if<Elementwise>(&kernel)) sum += touched->bytes;
+    return sum;
+  };
+  const double inputs = to_d(s.training.micro_batch * s.training.sequence * s.model.hidden);
+  for (const double dropout : {0.0, 0.1}) {
+    s.training.lora.dropout = dropout;
+    s.software.fp32_adapters = false;
+    const double without = bytes();
+    s.software.fp32_adapters = true;
+    EXPECT_EQ(bytes() - without, 2 * inputs * (2 * (2 + 4) + (dropout > 0 ? 2 * (4 - 2) : 0)));
+  }
+}
+
 TEST(Adapters, SaveMostOfAStepOfDataRanks) {
   Scenario s = with_adapters(4);
   s.cluster.gpus = s.parallelism.data = 8;
