@@ -142,8 +142,9 @@ TEST(Adapters, WithDropoutKeepAnInputOfTheirOwnEach) {
 TEST(Adapters, InFp32HaveTheirInputCastThereAndBack) {
   Scenario s = with_adapters(4, kQueriesValues);
   const auto bytes = [&] {
+    const Blocks model = frozen_blocks(s);  // which outlives the loop
     double sum = 0;
-    for (const Kernel& kernel : frozen_blocks(s).at(1).forward)
+    for (const Kernel& kernel : model.at(1).forward)
       if (const auto* touched = std::get_if<Elementwise>(&kernel)) sum += touched->bytes;
     return sum;
   };
