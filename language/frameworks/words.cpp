@@ -377,6 +377,23 @@ std::string take(Words& words, std::string_view key) {
   return text;
 }
 
+std::string list_of_names(std::string_view names) {
+  std::string list;
+  std::string word;
+  const auto close = [&] {
+    if (!word.empty()) list += (list.empty() ? "" : ", ") + word;
+    word.clear();
+  };
+  for (const char c : names) {
+    if (std::string_view(" ,[]'\"").find(c) == std::string_view::npos)
+      word += c;
+    else
+      close();
+  }
+  close();
+  return "[" + list + "]";
+}
+
 void say(Words& words, std::string_view key, std::string text, std::string_view source) {
   Word word{.text = std::move(text)};
   if (const auto from = words.find(source); !source.empty() && from != words.end()) {

@@ -46,6 +46,9 @@ std::string take(Words& words, std::string_view key);
 /// Adds a word that follows from `source`, which says where it was read; "": of a scenario.
 void say(Words& words, std::string_view key, std::string text, std::string_view source = {});
 
+/// "[q_proj, v_proj]" of names with blanks, commas, quotes or brackets around them.
+std::string list_of_names(std::string_view names);
+
 /// Throws InputError at the place of a word: its key, what was found there, and what is expected.
 [[noreturn]] void refuse(const Words& words, std::string_view key, const std::string& expected);
 

@@ -25,6 +25,10 @@ bool adapters_in_fp32(const Scenario& s) {
   return s.software.fp32_adapters && element_bytes(s.training.precision) < element_bytes(Precision::fp32);
 }
 
+bool adapters_have_own_inputs(const Scenario& s) {
+  return trains_adapters(s.training) && (s.training.lora.dropout > 0 || adapters_in_fp32(s));
+}
+
 bool gathers_for_adapters(const Scenario& s) { return tensor_overlap(s) != TensorOverlap::none; }
 
 }  // namespace stepcast::schedules

@@ -13,6 +13,9 @@ int adapters(const Scenario& scenario, OperatorKind multiply);
 /// Whether what enters one is cast to fp32 and back (Software::fp32_adapters).
 bool adapters_in_fp32(const Scenario& scenario);
 
+/// Whether each has an input of its own, behind its dropout or these casts.
+bool adapters_have_own_inputs(const Scenario& scenario);
+
 /// Whether those of a first multiply gather their input themselves, of tensor ranks that share the sequence.
 /// Transformer Engine hands out what the multiply has gathered, in 16 bits, unless its gathers run part by part
 /// (return_layernorm_output_gathered).

@@ -46,7 +46,7 @@ class ExpertLoop {
 
   /// Of the input of one of an expert's multiplies.
   double kept(Kind multiply, std::int64_t width) const {
-    return d(rows_) * d(width) * (trains_adapters(w_.s.training) ? kept_of_input(w_.s, multiply) : d(w_.z.element));
+    return d(rows_) * d(width) * kept_of_expert_input(w_.s, multiply);
   }
 
   /// one_hot (zeros, scatter), the result's zeros, and which experts have tokens at all: greater(sum()).nonzero().

@@ -91,11 +91,6 @@ void multiply(Writer& w, const Routed& e, Kind kind, std::int64_t in, std::int64
   w.backward.weight_gradient(out, in, rows, local, e.launches, e.r.useful);
 }
 
-/// Bytes of each element of its input that a multiply of experts keeps, which are those of no cast.
-double kept_of_expert_input(const Routed& e, Kind kind) {
-  return trains_adapters(e.s.training) ? kept_of_input(e.s, kind) : d(e.z.element);
-}
-
 void visit_experts(Writer& w, const Routed& e) {
   const std::int64_t hidden = e.z.hidden, inner = e.experts.ffn / e.r.sharers;
   const double out = d(hidden) * d(e.experts.ffn) * d(e.experts.count);
@@ -104,7 +99,7 @@ void visit_experts(Writer& w, const Routed& e) {
   send_back(w.backward, e);
 
   multiply(w, e, Kind::experts_in, hidden, 2 * inner, routed_parameters(e.s.model) - out);
-  const double in = d(e.r.received()) * d(hidden) * kept_of_expert_input(e, Kind::experts_in);
+  const double in = d(e.r.received()) * d(hidden) * kept_of_expert_input(e.s, Kind::experts_in);
   w.saves(in + d(e.r.received()) * kScoreBytes);
   const ExpertRows rows{e.r.per_expert, e.r.local_experts, e.launches, expert_ranks(e.s.parallelism) > 1};
   adapt_experts(w, Kind::experts_in, rows, hidden, 2 * inner);
@@ -114,7 +109,7 @@ void visit_experts(Writer& w, const Routed& e) {
   activation.forward.touch(3 * e.bytes(e.r.received(), inner));
   activation.backward.touch(5 * e.bytes(e.r.received(), inner));
   w.saves(2 * e.bytes(e.r.received(), inner));  // gates and ups
-  const double products = d(e.r.received()) * d(inner) * kept_of_expert_input(e, Kind::experts_out);
+  const double products = d(e.r.received()) * d(inner) * kept_of_expert_input(e.s, Kind::experts_out);
   activation.saves(products);
 
   multiply(w, e, Kind::experts_out, inner, hidden, out);
@@ -140,7 +135,7 @@ void expert_block(Writer& w) {
   }
   if (e.experts.shared_ffn == 0) return;
   Writer shared = w.inside({.shared_experts = true});
-  feed_forward(shared, e.experts.shared_ffn / e.z.tensor, kept_of_expert_input(e, Kind::feed_forward_out));
+  feed_forward(shared, e.experts.shared_ffn / e.z.tensor, kept_of_expert_input(e.s, Kind::feed_forward_out));
   w.begin(Kind::shared_experts_sum);
   w.forward.touch(3 * e.z.residual * d(e.z.element));
 }

@@ -11,13 +11,17 @@ double kept_of_input(const Scenario& s, OperatorKind multiply) {
   if (!trains_adapters(s.training)) return kept_input_bytes(s);
   const double element = d(element_bytes(s.training.precision));
   const int beside = adapters(s, multiply);
-  if (s.training.lora.dropout > 0) return beside * (element + kMask);
-  return adapters_in_fp32(s) ? beside * element : beside > 0 ? element : 0;
+  if (!adapters_have_own_inputs(s)) return beside > 0 ? element : 0;
+  return beside * (element + (s.training.lora.dropout > 0 ? kMask : 0));
+}
+
+double kept_of_expert_input(const Scenario& s, OperatorKind multiply) {
+  return trains_adapters(s.training) ? kept_of_input(s, multiply) : d(element_bytes(s.training.precision));
 }
 
 bool keeps_input_as_it_is(const Scenario& s, OperatorKind multiply) {
   if (!trains_adapters(s.training)) return !keeps_casts(s);
-  return adapters(s, multiply) > 0 && s.training.lora.dropout == 0 && !adapters_in_fp32(s);
+  return adapters(s, multiply) > 0 && !adapters_have_own_inputs(s);
 }
 
 }  // namespace stepcast::schedules

@@ -10,6 +10,9 @@ namespace stepcast::schedules {
 /// back, each adapter has an input of its own, and with dropout a mask.
 double kept_of_input(const Scenario& scenario, OperatorKind multiply);
 
+/// The same of a multiply of experts, of which nothing is kept as a cast.
+double kept_of_expert_input(const Scenario& scenario, OperatorKind multiply);
+
 /// Whether that is the very tensor that enters it.
 bool keeps_input_as_it_is(const Scenario& scenario, OperatorKind multiply);
 

@@ -58,12 +58,13 @@ void own_inputs(Writer& w) {
 void parallel_block(Writer& w) {
   const StackSizes& z = w.z;
   PassWriter &f = w.forward, &b = w.backward;
-  const bool one_norm = w.s.model.variations.parallel_block == ParallelBlock::one_norm;
-  one_norm ? norm_of_both_halves(w) : norm_of_half(w, Kind::query_key_value);
-  if (one_norm)
+  if (w.s.model.variations.parallel_block == ParallelBlock::one_norm) {
+    norm_of_both_halves(w);
     common_input(w);
-  else
+  } else {
+    norm_of_half(w, Kind::query_key_value);
     own_inputs(w);
+  }
   query_key_norms(w);
   attention_core(w, biased_scores(w.s.model));
 

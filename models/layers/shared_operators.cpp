@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "models/layers/adapter_counts.h"
 #include "models/layers/as_double.h"
 #include "models/layers/composite_operators.h"
 #include "models/layers/kept_inputs.h"
@@ -66,8 +67,7 @@ void norm_of_half(Writer& w, OperatorKind behind) { norm_with_output(w, kept_of_
 
 void norm_of_both_halves(Writer& w) {
   const double attention = kept_of_input(w.s, Kind::query_key_value), rest = kept_of_input(w.s, Kind::feed_forward_in);
-  const bool apart = trains_adapters(w.s.training) && w.s.training.lora.dropout > 0;
-  norm_with_output(w, apart ? attention + rest : std::max(attention, rest));
+  norm_with_output(w, adapters_have_own_inputs(w.s) ? attention + rest : std::max(attention, rest));
 }
 
 void residual(Writer& w, double parameters) {

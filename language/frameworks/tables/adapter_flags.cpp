@@ -21,23 +21,6 @@ constexpr Defaults kFactory{"8", "0", kAllLinear, true, "assumed, LLaMA-Factory'
 
 }  // namespace
 
-std::string module_list(std::string_view names) {
-  std::string list;
-  std::string word;
-  const auto close = [&] {
-    if (!word.empty()) list += (list.empty() ? "" : ", ") + word;
-    word.clear();
-  };
-  for (const char c : names) {
-    if (std::string_view(" ,[]'\"").find(c) == std::string_view::npos)
-      word += c;
-    else
-      close();
-  }
-  close();
-  return "[" + list + "]";
-}
-
 std::vector<FlagRow> adapter_rows() {
   const std::vector<Spelling> yes_no{{"true", "true"}, {"false", "false"}};
   const std::vector<Spelling> types{{"bf16", "bfloat16"}, {"fp16", "float16"}, {"auto", "auto"}, {"fp32", "float32"}};
@@ -132,9 +115,9 @@ void say_targets(Words& words, const Defaults& usual) {
   const std::string targets = text_of(words, "@targets");
   // Of GPT-2 queries, keys and values are one layer, c_attn.
   const bool one_layer = &usual == &kTrl && text_of(words, "model").starts_with("gpt2");
-  if (targets.empty()) return say(words, key, module_list(one_layer ? "linear_qkv" : usual.targets), usual.why);
-  if (targets == "all-linear" || targets == "all") return say(words, key, module_list(kAllLinear), "@targets");
-  std::string list = module_list(targets);
+  if (targets.empty()) return say(words, key, list_of_names(one_layer ? "linear_qkv" : usual.targets), usual.why);
+  if (targets == "all-linear" || targets == "all") return say(words, key, list_of_names(kAllLinear), "@targets");
+  std::string list = list_of_names(targets);
   for (const Spelling& other : kOtherNames)
     for (std::size_t at = list.find(other.theirs); at != list.npos; at = list.find(other.theirs, at)) {
       const std::size_t end = at + other.theirs.size();

@@ -242,6 +242,10 @@ std::vector<FixedKey> hf_fixed() {
           {"pipeline.schedule", "1f1b", "the Trainer has no pipelines"}};
 }
 
+constexpr std::string_view kLiger =
+    "changes the answer; give --set software.fused_linear_cross_entropy=true --set "
+    "software.composite_operators=false";
+
 std::vector<RefusedName> hf_refused() {
   std::vector<RefusedName> all = deepspeed.refused();
   std::erase_if(all, [](const RefusedName& each) { return each.name.find("parallelism.") == 0; });
@@ -250,19 +254,13 @@ std::vector<RefusedName> hf_refused() {
       {"pipeline.stages", "is none of the Trainer's; expected 1", "1"},
       {"--torch_compile", "changes the answer; give --set software=pytorch-fsdp2-compiled", "false", "software"},
       {"--dynamo_backend", "changes the answer; give --set software=pytorch-fsdp2-compiled", "no", "software"},
-      {"--use_liger_kernel",
-       "changes the answer; give --set software.fused_linear_cross_entropy=true --set "
-       "software.composite_operators=false",
-       "false", "software.fused_linear_cross_entropy"},
+      {"--use_liger_kernel", kLiger, "false", "software.fused_linear_cross_entropy"},
       {"--gradient_checkpointing_kwargs",
        "changes the answer; give --set software.recompute_stops_early=true where use_reentrant is false", "",
        "software.recompute_stops_early"},
       {"gradient_checkpointing_kwargs.use_reentrant",
        "changes the answer; give --set software.recompute_stops_early=true", "true", "software.recompute_stops_early"},
-      {"--enable_liger_kernel",
-       "changes the answer; give --set software.fused_linear_cross_entropy=true --set "
-       "software.composite_operators=false",
-       "false", "software.fused_linear_cross_entropy"},
+      {"--enable_liger_kernel", kLiger, "false", "software.fused_linear_cross_entropy"},
       {"--auto_find_batch_size", "changes the batch; expected --per_device_train_batch_size alone", "false"},
       {"--group_by_length", "changes the sequence from step to step; expected training.sequence of one step", "false"},
       {"--q_lora", "changes the answer; give --set training.lora.base_weights=nf4", "false",

@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "language/frameworks/launch.h"
-#include "language/frameworks/tables/adapter_flags.h"
 #include "language/frameworks/tables/kv_heads.h"
 #include "language/frameworks/tables/megatron_core.h"
 #include "sim/in_quotes.h"
@@ -405,7 +404,7 @@ void read_bridge(Words& words, const Framework& framework) {
   if ((words.contains("@peft") || words.contains("@targets")) && !words.contains("training.lora.rank"))
     say(words, "training.lora.rank", "32", "assumed, the default of its LoRA: no peft.dim");
   if (words.contains("@targets"))
-    say(words, "training.lora.target_modules", module_list(text_of(words, "@targets")), "@targets");
+    say(words, "training.lora.target_modules", list_of_names(text_of(words, "@targets")), "@targets");
   read_instances(words);
   // mixed_precision is laid over ddp.
   const std::string_view own = words.contains("@wide_gradients") ? "@wide_gradients" : "@ddp_wide_gradients";

@@ -280,10 +280,7 @@ void read_memory(Words& words, const Framework& framework) {
   else if (recompute == "full" && layers != "1")
     say(words, "recompute.every", layers, "@recompute_layers");
   else if (recompute == "selective" && !modules.empty()) {
-    std::string list = modules;
-    std::erase_if(list, [](char c) { return c == '[' || c == ']' || c == ','; });
-    for (std::size_t at = list.find(' '); at != list.npos; at = list.find(' ', at + 2)) list.insert(at, ",");
-    say(words, "recompute.modules", "[" + list + "]", "@recompute_modules");
+    say(words, "recompute.modules", list_of_names(modules), "@recompute_modules");
   } else {
     say_by(words, framework, "recompute", recompute.empty() ? "none" : recompute, "@recompute");
   }
