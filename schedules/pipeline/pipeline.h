@@ -37,7 +37,9 @@ struct Pass {
   PassKind kind{};
   MicroBatchId micro_batch{};
   std::uint32_t virtual_stage = 0;
-  bool with_next = false;  ///< a forward that runs together with the backward after it, each hiding the other's traffic
+  /// A forward that runs together with the backward after it, layer by layer: each hides the other's traffic, and what
+  /// the one keeps comes as the other's goes.
+  bool with_next = false;
   friend bool operator==(const Pass&, const Pass&) = default;
 };
 

@@ -32,11 +32,13 @@ PeakActivations peak_activations(const ActivationSizes& sizes, const Shape& shap
     if (sizes.stays) most.on_gpu = std::max(most.on_gpu, held.bytes());
     most_held = std::max(most_held, held.saved() + held.besides());
   };
-  for (const Pass& pass : order) {
-    held.begin(pass.kind, pass.virtual_stage);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const Pass& pass = order[i];
+    const bool pair = pass.with_next;
+    pair ? held.begin_together(pass.virtual_stage, order[i + 1]) : held.begin(pass.kind, pass.virtual_stage);
     most.most_saved = std::max(most.most_saved, held.saved());
     see();
-    held.end(pass.kind, pass.virtual_stage);
+    pair ? held.end_together(pass.virtual_stage, order[++i]) : held.end(pass.kind, pass.virtual_stage);
     if (shape.splits_backward) see();  // else no pass leaves more than there was while it ran
   }
   if (!sizes.stays) most.on_gpu = bytes(most_held);  // nothing is offloaded
@@ -80,6 +82,7 @@ ChunkActivations chunk_activations(const Blocks& blocks, const BlockRange& chunk
     gone += block.saved + block.saved_by_loss;
     made += block.for_weights;
     out.saved += block.saved;
+    out.most_of_block = std::max(out.most_of_block, block.saved);
     out.saved_by_loss += block.saved_by_loss;
   }
   out.for_weights = made;
@@ -153,8 +156,8 @@ ActivationSizes sizes_with(const BlockGradients& gradients, const Scenario& s, c
   const double factor = 1 + s.software.activation_overhead;
   for (const BlockRange& chunk : chunks) {
     ChunkActivations& of_chunk = sizes.chunks.emplace_back(chunk_activations(blocks, chunk, gradients));
-    for (double* const part : {&of_chunk.saved, &of_chunk.saved_by_loss, &of_chunk.for_weights, &of_chunk.backward,
-                               &of_chunk.split_backward})
+    for (double* const part : {&of_chunk.saved, &of_chunk.most_of_block, &of_chunk.saved_by_loss, &of_chunk.for_weights,
+                               &of_chunk.backward, &of_chunk.split_backward})
       *part *= factor;
   }
   if (s.offload.activations != Tier::gpu) {
@@ -190,6 +193,20 @@ void HeldActivations::end(PassKind kind, std::uint32_t virtual_stage) {
     besides_ -= chunk.saved_by_loss;
     if (!is_last(shape_, kind)) besides_ += chunk.for_weights;
   }
+}
+
+void HeldActivations::begin_together(std::uint32_t forward, const Pass& backward) {
+  const ChunkActivations& comes = sizes_.chunks[forward];
+  const double goes = sizes_.chunks[backward.virtual_stage].saved;
+  begin(backward.kind, backward.virtual_stage);
+  ahead_ = std::max(0.0, comes.saved - goes) + comes.most_of_block;
+  saved_ += ahead_;
+}
+
+void HeldActivations::end_together(std::uint32_t forward, const Pass& backward) {
+  saved_ -= std::exchange(ahead_, 0);
+  end(backward.kind, backward.virtual_stage);
+  begin(PassKind::forward, forward);
 }
 
 Bytes HeldActivations::bytes() const {

@@ -16,6 +16,7 @@ namespace stepcast::schedules {
 struct ChunkActivations {
   double saved = 0;           ///< from its forward to its backward pass, as far as it may be offloaded
   double saved_by_loss = 0;   ///< likewise of head and loss, which are not
+  double most_of_block = 0;   ///< of what is saved, that of the block that keeps most
   double for_weights = 0;     ///< from there to its weights' gradients, where these have a pass of their own
   double backward = 0;        ///< the most that its backward pass takes beyond what is kept when it begins
   double split_backward = 0;  ///< the same of one that leaves the weights' gradients to a pass of their own
@@ -41,6 +42,9 @@ class HeldActivations {
 
   void begin(PassKind kind, std::uint32_t virtual_stage);
   void end(PassKind kind, std::uint32_t virtual_stage);
+  /// A forward and a backward pass that run together, layer by layer.
+  void begin_together(std::uint32_t forward, const Pass& backward);
+  void end_together(std::uint32_t forward, const Pass& backward);
 
   double saved() const { return saved_; }                 ///< what may be offloaded of it, all of it counted
   double besides() const { return besides_ + at_work_; }  ///< what may not
@@ -51,6 +55,7 @@ class HeldActivations {
   const Shape& shape_;
   const ActivationSizes& sizes_;
   double saved_ = 0, besides_ = 0, at_work_ = 0;
+  double ahead_ = 0;  ///< of what is saved, what a forward has more than the backward with it has let go of
 };
 
 /// One GPU's memory at its stage's peak. `chunks`: the stage's, one per virtual stage; `order`: its passes;

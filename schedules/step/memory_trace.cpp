@@ -11,13 +11,13 @@ namespace {
 PassKind kind(const LaneTask& task) { return static_cast<PassKind>(task.activity); }
 
 void begin(HeldActivations& held, const LaneTask& task) {
+  if (task.beside) return held.begin_together(task.virtual_stage, *task.beside);
   held.begin(kind(task), task.virtual_stage);
-  if (task.beside) held.begin(task.beside->kind, task.beside->virtual_stage);
 }
 
 void end(HeldActivations& held, const LaneTask& task) {
+  if (task.beside) return held.end_together(task.virtual_stage, *task.beside);
   held.end(kind(task), task.virtual_stage);
-  if (task.beside) held.end(task.beside->kind, task.beside->virtual_stage);
 }
 
 bool is_pass(const LaneTask& task) { return task.activity <= Activity::whole_backward; }

@@ -12,9 +12,11 @@ namespace {
 
 /// Interleaved 1F1B, but each backward goes together with the forward after it: after one forward more than that
 /// schedule's warm-up, a stage's pairs are of micro-batches of which neither waits for the other. As long as
-/// interleaved 1F1B where a pair takes its passes' sum, (v m + p - 1)(f + b), and holds one activation more.
-/// Source: Megatron-LM, megatron/core/pipeline_parallel/schedules.py, get_pp_rank_microbatches (one more warm-up) and
-/// combined_1f1b.py.
+/// interleaved 1F1B where a pair takes its passes' sum, (v m + p - 1)(f + b). A pair goes layer by layer, so that of
+/// its two micro-batches' activations there are those of one, and of one layer more. Source: Megatron-LM,
+/// megatron/core/pipeline_parallel/schedules.py, get_pp_rank_microbatches (one more warm-up) and combined_1f1b.py;
+/// megatron/core/models/common/model_chunk_schedule_plan.py, TransformerModelChunkSchedulePlan.run: forward of layer i
+/// beside backward of layer L - 1 - i, whose state is then released.
 StageOrder combined_one_f_one_b_order(Shape shape, StageId stage) {
   StageOrder order = interleaved_one_f_one_b.order(shape, stage);
   for (std::size_t i = 0; i + 1 < order.size(); ++i) {

@@ -5,6 +5,8 @@
 #include "models/layers/model_blocks.h"
 #include "models/layers/stack_sizes.h"
 #include "schedules/forecast.h"
+#include "schedules/pipeline/pipelines.h"
+#include "schedules/pipeline/shape.h"
 #include "schedules/plan/out_of_memory.h"
 #include "tests/schedules/saved.h"
 #include "tests/schedules/scenarios.h"
@@ -144,6 +146,21 @@ TEST(StageMemory, KeepsLogitsOfAllThatIsInFlight) {
 }
 
 // What gradients of weights are made of stays until they are, though forward kept less of it to make it again.
+// A forward's layers come as those of the backward beside it go.
+TEST(StageMemory, OfPairsThatGoLayerByLayerIsOneMicroBatchAndALayer) {
+  Scenario s = round_numbers(1);
+  s.training.global_batch = 8;
+  s.training.micro_batch = 1;
+  const Blocks all = blocks(s);
+  const std::vector<BlockRange> whole = cut(all, 1);
+  const auto activations = [&](const char* schedule) {
+    const PipelineSchedule& by = *find_pipeline(schedule);
+    const Shape shape{1, 8, 1};
+    return static_cast<double>(stage_memory(s, all, whole, shape, orders(by, shape)[0]).activations.value);
+  };
+  EXPECT_EQ(activations("combined-1f1b") - activations("1f1b"), all.kinds[1].saved);
+}
+
 TEST(StageMemory, KeepsWhatWeightsWaitFor) {
   using enum PassKind;
   const StageOrder at_once = {pass(forward, 0), pass(backward, 0), pass(weight, 0),
