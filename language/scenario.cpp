@@ -579,13 +579,17 @@ void check_lora(const Node& tree) {
 }
 
 schedules::LoraTargets all_linear(const schedules::Model& model) {
+  using schedules::Mixer;
+  const bool scans = layers_with(model, Mixer::mamba) + layers_with(model, Mixer::delta_net) > 0;
   return {.queries = true,
           .keys = true,
           .values = true,
           .projection = true,
           .gate = is_gated(schedules::layer_style(model).activation),
           .up = true,
-          .feed_forward_out = true};
+          .feed_forward_out = true,
+          .mixer_in = scans,
+          .mixer_out = scans};
 }
 
 /// Copies of the model where the scenario does not say: every GPU has a part.
@@ -622,6 +626,7 @@ schedules::Scenario read_scenario(const Node& tree, Library& library) {
                                             "software " + s.cluster.nccl + ' ' + draft.software.place.file, anew)
                                       : anew();
   if (s.software.name.empty()) s.software.name = draft.software_named;
+  s.software.host_time = s.cluster.node.host_time;
   if (draft.profile) apply(*draft.profile, locate(tree, "profile"), library, s);
   s.training.sequence = sequence(draft, tree);
   s.training.precision = draft.precision.value_or(s.model.precision.value_or(s.training.precision));

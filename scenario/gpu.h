@@ -45,6 +45,7 @@ struct Gpu {
   double attention_fp8_share = 1;  ///< as fp8_share, of fused attention in 8 bits
   double step_share = 1;  ///< in a running step, of all rates measured alone: clocks fall under the power limit
   double spread = 0;  ///< standard deviation of the speed of multiplies among GPUs of the kind, in shares of the mean
+  double scan_speed = 1;              ///< of one multiprocessor in kernels that scan chunks (Software's ScanRates)
   std::int64_t attention_tile = 128;  ///< query rows that one block of the forward kernel works on
   std::string source;
 };

@@ -16,6 +16,7 @@ struct LoraTargets {
   bool feed_forward_in = false;  ///< one of gate and up together
   bool gate = false, up = false;
   bool feed_forward_out = false;
+  bool mixer_in = false, mixer_out = false;  ///< of state-space layers and of linear attention
   friend bool operator==(const LoraTargets&, const LoraTargets&) = default;
 };
 
@@ -29,6 +30,8 @@ inline constexpr std::array kLoraTargets{LoraTarget{"linear_qkv", &LoraTargets::
                                          LoraTarget{"linear_proj", &LoraTargets::projection},
                                          LoraTarget{"linear_fc1", &LoraTargets::feed_forward_in},
                                          LoraTarget{"linear_fc2", &LoraTargets::feed_forward_out},
+                                         LoraTarget{"in_proj", &LoraTargets::mixer_in},
+                                         LoraTarget{"out_proj", &LoraTargets::mixer_out},
                                          LoraTarget{"q_proj", &LoraTargets::queries},
                                          LoraTarget{"k_proj", &LoraTargets::keys},
                                          LoraTarget{"v_proj", &LoraTargets::values},

@@ -77,15 +77,44 @@ std::int64_t patches(const Model& model) {
   return (model.image.height / model.patch) * (model.image.width / model.patch);
 }
 
-bool has_experts(const Model& model, std::int64_t layer) {
+LayerHalves halves(const Model& model, std::int64_t layer) {
+  const std::vector<LayerHalves>& pattern = model.variations.pattern;
+  if (!pattern.empty()) return pattern[static_cast<std::size_t>(layer) % pattern.size()];
   const Experts& experts = model.experts;
-  return experts.count > 0 && layer >= experts.dense_layers && (layer + 1) % experts.every == 0;
+  const bool routes = experts.count > 0 && layer >= experts.dense_layers && (layer + 1) % experts.every == 0;
+  return {Mixer::attention, routes ? FeedForward::experts : FeedForward::dense};
 }
 
-std::int64_t expert_layers(const Model& model) {
+LayerHalves mtp_halves(const Model& model) {
+  if (model.variations.pattern.empty()) return halves(model, model.layers - 1);
+  return {Mixer::attention, layers_with(model, FeedForward::experts) > 0 ? FeedForward::experts : FeedForward::dense};
+}
+
+namespace {
+
+/// Layers of a pattern, which fills the model a whole number of times.
+template <class Half>
+std::int64_t in_pattern(const Model& model, Half LayerHalves::*half, Half sought) {
+  const std::vector<LayerHalves>& pattern = model.variations.pattern;
+  return std::ranges::count(pattern, sought, half) * model.layers / static_cast<std::int64_t>(pattern.size());
+}
+
+}  // namespace
+
+std::int64_t layers_with(const Model& model, Mixer mixer) {
+  if (!model.variations.pattern.empty()) return in_pattern(model, &LayerHalves::mixer, mixer);
+  return mixer == Mixer::attention ? model.layers : 0;
+}
+
+std::int64_t layers_with(const Model& model, FeedForward feed_forward) {
+  if (!model.variations.pattern.empty()) return in_pattern(model, &LayerHalves::feed_forward, feed_forward);
   const Experts& experts = model.experts;
-  if (experts.count == 0) return 0;
-  return std::max<std::int64_t>(model.layers / experts.every - experts.dense_layers / experts.every, 0);
+  const std::int64_t routed =
+      experts.count == 0
+          ? 0
+          : std::max<std::int64_t>(model.layers / experts.every - experts.dense_layers / experts.every, 0);
+  if (feed_forward == FeedForward::experts) return routed;
+  return feed_forward == FeedForward::dense ? model.layers - routed : 0;
 }
 
 std::int64_t attention_window(const Model& model, std::int64_t layer, std::int64_t sequence) {
@@ -94,17 +123,20 @@ std::int64_t attention_window(const Model& model, std::int64_t layer, std::int64
   return std::min(window, sequence);
 }
 
+std::int64_t expert_width(const Model& model) { return model.experts.latent > 0 ? model.experts.latent : model.hidden; }
+
 double routed_parameters(const Model& model) {
   const double matrices = is_gated(layer_style(model).activation) ? 3 : 2;
-  const double of_one = matrices * d(model.hidden) * d(model.experts.ffn);
-  const double biases = (matrices - 1) * d(model.experts.ffn) + d(model.hidden);
+  const double of_one = matrices * d(expert_width(model)) * d(model.experts.ffn);
+  const double biases = (matrices - 1) * d(model.experts.ffn) + d(expert_width(model));
   return d(model.experts.count) * (of_one + (layer_style(model).feed_forward_biases ? biases : 0));
 }
 
 double idle_parameters(const Model& model) {
-  if (expert_layers(model) == 0) return 0;
+  const std::int64_t layers = layers_with(model, FeedForward::experts);
+  if (layers == 0) return 0;
   const double visited = d(model.experts.active) / d(model.experts.count);
-  return d(expert_layers(model) + model.mtp_layers) * routed_parameters(model) * (1 - visited);
+  return d(layers + model.mtp_layers) * routed_parameters(model) * (1 - visited);
 }
 
 std::int64_t vocab_rows(const Model& model, std::uint32_t tensor, std::int64_t multiple) {

@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "scenario/layer_pattern.h"
 #include "scenario/network.h"
 #include "scenario/precision.h"
 #include "sim/units.h"
@@ -12,8 +14,7 @@ namespace stepcast::schedules {
 
 enum class Family : std::uint8_t { gpt, llama, bert, t5, vit, cnn, mlp, operators, moe };
 
-/// Feed-forward blocks of which each token visits few (Shazeer et al. 2017, arXiv 1701.06538). Each expert is a SwiGLU
-/// block of its own.
+/// Feed-forward blocks of which each token visits few (Shazeer et al. 2017, arXiv 1701.06538).
 struct Experts {
   std::int64_t count = 0;         ///< routed ones of a layer; 0: the model is dense
   std::int64_t active = 0;        ///< of those, a token's (top-k)
@@ -21,6 +22,9 @@ struct Experts {
   std::int64_t shared_ffn = 0;    ///< inner width of the shared experts together, which every token visits; 0: none
   std::int64_t dense_layers = 0;  ///< the first layers have an ordinary feed-forward block
   std::int64_t every = 1;         ///< and so have all behind them but each so-many-th layer, counted from the first
+  /// Width of what the routed ones read and write: tokens are projected to it before they are sent and back behind
+  /// (LatentMoE, Nemotron 3 Super and Ultra); 0: the model's.
+  std::int64_t latent = 0;
 };
 
 /// Multi-head latent attention: queries, keys and values through low-rank projections, positions in a part of their own
@@ -33,13 +37,43 @@ struct LatentAttention {
   std::int64_t value = 0;       ///< of a head's values
 };
 
-enum class Activation : std::uint8_t { gelu, relu, swiglu, geglu };
+/// State-space layers with a scalar decay for each head (Mamba-2; Dao and Gu 2024, arXiv 2405.21060). The state of a
+/// head is a matrix of `head` x `state` numbers, which each token decays, adds to and reads.
+struct Mamba {
+  std::int64_t heads = 0;
+  std::int64_t head = 64;        ///< width of a head; all heads' together is the layer's inner width
+  std::int64_t state = 128;      ///< numbers of the state for each of a head's
+  std::int64_t groups = 1;       ///< of heads, each of which shares what it adds by and reads by (B and C)
+  std::int64_t convolution = 4;  ///< tokens that the convolution before the scan sees
+  std::int64_t chunk = 256;      ///< tokens that multiplies go through at once, the state passing from chunk to chunk
+};
+
+/// Linear attention that corrects what its state already says of a key, and forgets (gated DeltaNet; Yang, Kautz and
+/// Hatamizadeh 2024, arXiv 2412.06464). The state of a head is a matrix of `key` x `value` numbers.
+struct DeltaNet {
+  std::int64_t heads = 0;        ///< of values, and of states
+  std::int64_t key_heads = 0;    ///< of queries and of keys
+  std::int64_t key = 128;        ///< width of a head's queries and keys
+  std::int64_t value = 128;      ///< and of its values
+  std::int64_t convolution = 4;  ///< as Mamba's
+  std::int64_t chunk = 64;       ///< likewise
+};
+
+enum class Activation : std::uint8_t {
+  gelu,
+  relu,
+  swiglu,
+  geglu,
+  squared_relu,
+  clamped_swiglu  ///< whose gate and other half are clamped (gpt-oss)
+};
 
 /// How a transformer tells its tokens' places apart.
 enum class Positions : std::uint8_t {
   learned,  ///< a vector for each place, added to the embedding
   rotary,   ///< queries and keys are turned (Su et al. 2021, arXiv 2104.09864)
   alibi,    ///< a fixed bias on the scores, in proportion to the distance (Press et al. 2022, arXiv 2108.12409)
+  none,     ///< by what comes before alone
   relative  ///< t5: a learned bias on the scores of self-attention, for 32 distances
 };
 
@@ -76,6 +110,7 @@ struct Variations {
   bool qkv_bias = false;  ///< of queries, keys and values alone
   QueryKeyNorm qk_norm = QueryKeyNorm::none;
   ParallelBlock parallel_block = ParallelBlock::none;
+  bool attention_gate = false;  ///< of attention's result, from the layer's input (Qwen 3 Next)
   bool embedding_norm = false;  ///< behind the embedding
   bool final_norm = true;       ///< before the logits
   bool post_norms = false;      ///< a second norm in each half of a layer, before its residual (Gemma 2)
@@ -85,6 +120,9 @@ struct Variations {
   bool window_in_chunks = false;          ///< it sees instead what is before it in its chunk of so many (Llama 4)
   std::int64_t full_attention_every = 0;  ///< each so-many-th layer sees all the same; 0: none
   std::int64_t embedding_width = 0;       ///< of the vocabulary's matrix, projected to and from `hidden`; 0: hidden
+  /// Of the layers from the first on, beginning anew where there are more. Empty: attention, and behind it what Experts
+  /// say.
+  std::vector<LayerHalves> pattern{};
 };
 
 /// A transformer by its shape, or a network by its entries.
@@ -110,6 +148,8 @@ struct Model {
   Tensor image{};                   ///< vit: one sample
   Experts experts{};                ///< of moe
   LatentAttention latent{};         ///< of moe
+  Mamba mamba{};                    ///< of gpt, llama and moe, where the pattern has it
+  DeltaNet delta_net{};             ///< likewise
   Variations variations{};          ///< of gpt, llama and moe
   /// Layers behind the last one, each of which predicts the token one further on (multi-token prediction: DeepSeek-V3,
   /// arXiv 2412.19437, sec. 2.2). Not counted in `layers`. Of gpt, llama and moe.
@@ -132,7 +172,9 @@ struct LayerStyle {
 LayerStyle layer_style(const Model& model);
 
 /// Whether the feed-forward block has two matrices in front, one the gate of the other.
-constexpr bool is_gated(Activation a) { return a == Activation::swiglu || a == Activation::geglu; }
+constexpr bool is_gated(Activation a) {
+  return a == Activation::swiglu || a == Activation::geglu || a == Activation::clamped_swiglu;
+}
 
 std::int64_t head_width(const Model& model);
 std::int64_t encoder_layers(const Model& model);  ///< t5
@@ -156,16 +198,19 @@ bool is_network(Family family);
 /// Whether its samples are made of tokens of a vocabulary.
 bool has_tokens(Family family);
 
-/// What stands between a layer's second norm and its last residual.
-enum class FeedForward : std::uint8_t { dense, experts };
-
-/// Whether a layer has experts, counted from 0.
-bool has_experts(const Model& model, std::int64_t layer);
-/// Layers that have.
-std::int64_t expert_layers(const Model& model);
+/// What a layer is made of, counted from 0.
+LayerHalves halves(const Model& model, std::int64_t layer);
+/// And one of multi-token prediction: attention, and experts where any layer has them.
+LayerHalves mtp_halves(const Model& model);
+/// How many layers have it.
+std::int64_t layers_with(const Model& model, Mixer mixer);
+std::int64_t layers_with(const Model& model, FeedForward feed_forward);
 
 /// Tokens that a query of a layer sees in a sample of `sequence`, its own included.
 std::int64_t attention_window(const Model& model, std::int64_t layer, std::int64_t sequence);
+
+/// Width of what a routed expert reads and writes.
+std::int64_t expert_width(const Model& model);
 
 /// Parameters of the routed experts of one layer, of all expert ranks together.
 double routed_parameters(const Model& model);

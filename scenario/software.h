@@ -36,6 +36,18 @@ enum class CudaGraphs : std::uint8_t {
 /// first stage.
 enum class ReportedMemory : std::uint8_t { fullest, first_stage };
 
+/// What convolutions do of the batch norms next to them.
+enum class NormInConvolutions : std::uint8_t {
+  none,
+  statistics,  ///< the one before sums up what it writes
+  all          ///< and the one behind norms what it reads, where no addition comes between
+};
+
+/// FLOP/s of one multiprocessor in the kernels that scan a sequence chunk by chunk.
+struct ScanRates {
+  FlopRate forward, backward;
+};
+
 /// What a training framework adds to the mathematics, from configs/software/: which kernels are fused, which traffic
 /// hides behind compute, what it costs per kernel, what it keeps in memory. One set per framework, for all models.
 struct Software {
@@ -67,8 +79,10 @@ struct Software {
   bool context_in_steps = false;
   int logit_metrics = 0;            ///< unfused cross entropies taken of the logits beside the loss, forward only
   bool fused_quantization = false;  ///< fp8, mxfp8: a norm casts its output itself
-  bool grouped_multiply = false;    ///< a multiply of all experts of a rank in one kernel; else one each
-  Time grouped_multiply_launch{};   ///< what each expert adds to that kernel
+  ScanRates mamba_rates{{0.6e12}, {0.18e12}}, delta_net_rates{{0.6e12}, {0.6e12}};
+  Time scan_step = microseconds(1);  ///< gated DeltaNet: of a chunk's step, which waits for the one before it
+  bool grouped_multiply = false;     ///< a multiply of all experts of a rank in one kernel; else one each
+  Time grouped_multiply_launch{};    ///< what each expert adds to that kernel
   /// Experts one after the other: the host waits for each one's tokens to be found, which are copied out for it and
   /// whose results are added up where they belong, as Hugging Face's models did before transformers 5.
   bool expert_loop = false;
@@ -109,6 +123,7 @@ struct Software {
   bool micro_pipeline = false;  ///< TensorOverlap::all as PyTorch's asynchronous tensor parallelism has it
   bool scatter_gather = false;  ///< stage-to-stage sends are split over the tensor ranks, gathered on arrival
   bool channels_last = true;    ///< convolutions: false: 2-byte tensors are turned around each multiply (NCHW)
+  NormInConvolutions norm_in_convolutions = NormInConvolutions::none;
   bool fused_norm_relu = true;  ///< batch norm, ReLU and the residual's addition in one kernel
   double winograd = 1;          ///< without matrix units, 3x3 convolutions of stride 1 run this much faster
   Bytes bucket{25 << 20};       ///< gradient bucket
@@ -131,12 +146,14 @@ struct Software {
   /// dispatch included; one collective (none: as a kernel); for each checkpointed layer that backward repeats; for each
   /// pass of a micro-batch; and in a step while the GPU waits for it, between two steps or before the update.
   Time host_per_kernel{};
+  Time host_per_expert{};  ///< of a launch that a library makes for each of a rank's experts; 0: one for all of them
   std::optional<Time> host_per_collective{};
   Time host_per_checkpoint{}, host_per_pass{}, host_per_step{};
   /// Where stages exchange tensors over the network, a collective among tensor ranks costs the host so much more for
   /// each other rank: hosts that wait for other stages start it at unlike moments. Only measured steps tell it
   /// (stepcast fit --runs).
   Time host_per_peer{};
+  double host_time = 1;          ///< of all these, what they take on the cluster's CPUs (topology::NodeSpec)
   bool launch_blocking = false;  ///< CUDA_LAUNCH_BLOCKING=1: the host waits for each kernel, so nothing overlaps
   bool pipeline_sync = false;    ///< the host waits for the GPU after each send between stages that nothing hides
   bool compiled = false;         ///< elementwise kernels that follow each other are launched as one
@@ -155,5 +172,10 @@ struct Software {
   std::string transport_stack;  ///< the file of configs/software/ whose constants `transport` starts from
   std::string source;
 };
+
+/// Host work on the cluster's CPUs.
+inline Time on_host(const Software& software, Time work) {
+  return software.host_time == 1 ? work : from_seconds(to_seconds(work) * software.host_time);
+}
 
 }  // namespace stepcast::schedules

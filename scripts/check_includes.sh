@@ -46,6 +46,7 @@ concepts = {
     "collectives/timing/timer.h": "what collectives take on one cluster",
     "workload/machines.h": "machines by their specification, kept for who asks again",
     "scenario/scenario.h": "a question: what a scenario file says",
+    "models/layers/writer.h": "operators of a layer as they are written down",
     "models/layers/as_double.h": "a count in products of floating-point numbers",
     "models/layers/blocks.h": "a model as a list of blocks",
     "schedules/forecast.h": "forecasting a scenario on a machine",

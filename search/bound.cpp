@@ -58,13 +58,13 @@ ChunkTimes times_of(const Scenario& s, const Blocks& blocks, const BlockRange& r
     times.host += piece.forward.host.time + piece.backward.host.time + piece.weight.host.time;
     times.kernels += piece.forward.compute + piece.backward.compute + piece.weight.compute;
   }
-  times.host += s.software.host_per_pass * 2;
+  times.host += on_host(s.software, s.software.host_per_pass) * 2;
   return times;
 }
 
 Time update_of(const Scenario& s, const Plan& plan, std::uint32_t stage, const Gpu& gpu) {
   if (s.training.optimizer == Optimizer::none) return {};
-  Time update = s.software.host_per_step;
+  Time update = on_host(s.software, s.software.host_per_step);
   if (s.offload.optimizer != Tier::gpu) return update;
   const Held trained = trained_held(*plan.staged.models.front(), plan.staged.chunks[stage]);
   return update + update_time(s, gpu, trained, copies(plan.staged.pipeline->shape));

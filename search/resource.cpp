@@ -71,11 +71,23 @@ void kernel_start(Scenario& s, ResourceVisitor& visitor) {
   visitor.time(s.software.grouped_multiply_launch);
 }
 
+/// Of models that have them.
+void scans(Scenario& s, ResourceVisitor& visitor) {
+  const auto visit = [&](schedules::Mixer mixer, schedules::ScanRates& rates) {
+    if (layers_with(s.model, mixer) == 0) return;
+    visitor.rate(rates.forward.value);
+    visitor.rate(rates.backward.value);
+    if (mixer == schedules::Mixer::delta_net) visitor.time(s.software.scan_step);
+  };
+  visit(schedules::Mixer::mamba, s.software.mamba_rates);
+  visit(schedules::Mixer::delta_net, s.software.delta_net_rates);
+}
+
 void host(Scenario& s, ResourceVisitor& visitor) {
   schedules::Software& software = s.software;
   if (software.host_per_collective) visitor.time(*software.host_per_collective);
-  for (Time* each : {&software.host_per_kernel, &software.host_per_checkpoint, &software.host_per_pass,
-                     &software.host_per_step, &software.host_per_peer})
+  for (Time* each : {&software.host_per_kernel, &software.host_per_expert, &software.host_per_checkpoint,
+                     &software.host_per_pass, &software.host_per_step, &software.host_per_peer})
     visitor.time(*each);
 }
 
@@ -151,6 +163,7 @@ constexpr std::array kResources{
                   "what kernels take besides their work (software.kernel_gap, grouped_multiply_launch, the GPU's "
                   "memory.ramp)",
                   kernel_start},
+    RatedResource{"scans", "rates of multiprocessors in scans of chunks (software.scan_rates, scan_step)", scans},
     RatedResource{"host", "what the host takes to launch kernels (software.host_per_...)", host},
     RatedResource{"nvlink", "the rate of NVLink, or of what else joins GPUs directly", nvlink,
                   [](const Scenario& s) { return rated_at(s.cluster.node.nvlink); }},

@@ -114,12 +114,12 @@ std::vector<Key<Gpu>> stated_keys() {
        store_number<&Gpu::attention_fp8_share>},
       {{"attention.tile", whole(1, 4096), "128", "query rows that one block of the forward kernel works on"},
        [](Gpu& g, const Value& v) { g.attention_tile = v.whole; }},
+      {{"scan_speed", number(0.01, 100), "1", "of one multiprocessor in scans of chunks, over an H100's"},
+       store_number<&Gpu::scan_speed>},
       {{"step_share", fraction(), "1",
         "in a running step, of all rates measured alone: clocks fall under the power limit"},
        store_number<&Gpu::step_share>},
-      {{"spread", number(0, 0.2), "0",
-        "standard deviation of multiplies' speed among GPUs of the kind, over their mean; a step waits for the "
-        "slowest"},
+      {{"spread", number(0, 0.2), "0", "standard deviation of multiplies' speed among GPUs, over its mean"},
        store_number<&Gpu::spread>},
       {{"source", text_type(), "", "where the numbers are from"}, [](Gpu& g, const Value& v) { g.source = v.text; }},
   };

@@ -28,14 +28,18 @@ Names variation_keys() {
           "final_norm",        "mtp_layers",
           "post_norms",        "head_bias",
           "norm_parameters",   "window",
-          "window_in_chunks",  "full_attention_every"};
+          "window_in_chunks",  "full_attention_every",
+          "pattern",           "attention_gate"};
 }
 
-Names activations() { return names_of<schedules::Activation::geglu>({"gelu", "relu", "swiglu", "geglu"}); }
+Names activations() {
+  return names_of<schedules::Activation::clamped_swiglu>(
+      {"gelu", "relu", "swiglu", "geglu", "squared-relu", "clamped-swiglu"});
+}
 Names bias_names() { return names_of<schedules::Biases::feed_forward>({"false", "true", "attention", "feed-forward"}); }
 Names query_key_norm_names() { return names_of<schedules::QueryKeyNorm::all_heads>({"false", "true", "all-heads"}); }
 // Relative positions, which come last, are of t5 alone, and nobody asks for them.
-Names position_encodings() { return names_of<schedules::Positions::alibi>({"learned", "rotary", "alibi"}); }
+Names position_encodings() { return names_of<schedules::Positions::none>({"learned", "rotary", "alibi", "none"}); }
 Names parallel_blocks() { return names_of<schedules::ParallelBlock::two_norms>({"none", "one-norm", "two-norms"}); }
 
 Names families() {
@@ -76,9 +80,46 @@ void finish_experts(const Value& value, schedules::Model& model) {
   missing("latent.value", model.latent.value);
 }
 
+/// Mixers of a pattern that have keys of their own: these come with it, and it with them.
+void finish_mixer(const Value& value, const schedules::Model& model, schedules::Mixer mixer, const char* keys,
+                  char letter, std::int64_t heads) {
+  const bool has = layers_with(model, mixer) > 0;
+  const std::string key = std::string(keys) + ".heads";
+  if (has && heads == 0)
+    fail(value.node->place, join(value.path, key),
+         "missing, expected " + expected(find_key(model_schema(), key)->type));
+  if (!has && value.node->find(keys) != nullptr)
+    fail(locate(*value.node, keys), join(value.path, keys),
+         std::string("found on a model without such layers, expected ") + letter + " in model.pattern with it");
+}
+
+void finish_pattern(const ModelDraft& draft, const Value& value, schedules::Model& model) {
+  if (draft.pattern) {
+    const auto refuse_pattern = [&](const std::string& what) {
+      fail(locate(*value.node, "pattern"), join(value.path, "pattern"), what);
+    };
+    const auto pattern = schedules::layer_pattern(*draft.pattern);
+    if (!pattern)
+      refuse_pattern("found '" + *draft.pattern +
+                     "', expected letters of layers, M, G, *, - or E, or two halves of one: (*E)");
+    if (model.layers % static_cast<std::int64_t>(pattern->size()) != 0)
+      refuse_pattern("found " + std::to_string(pattern->size()) + " layers, which do not fill model.layers " +
+                     std::to_string(model.layers) + "; expected a divisor of it");
+    model.variations.pattern = *pattern;
+    using schedules::FeedForward;
+    if ((layers_with(model, FeedForward::experts) > 0) != (model.family == Family::moe))
+      refuse_pattern(model.family == Family::moe ? "found no E on family 'moe', expected one, or another family"
+                                                 : "found E on family '" + value.node->find("family")->scalar +
+                                                       "', expected family moe with it");
+  }
+  finish_mixer(value, model, schedules::Mixer::mamba, "mamba", 'M', model.mamba.heads);
+  finish_mixer(value, model, schedules::Mixer::delta_net, "delta_net", 'G', model.delta_net.heads);
+  if (model.delta_net.key_heads == 0) model.delta_net.key_heads = model.delta_net.heads;
+}
+
 void finish_network(const ModelDraft& draft, const Value& value, schedules::Model& model) {
   refuse(value, {"layers", "hidden", "heads", "kv_heads", "ffn", "vocab", "head_width", "decoder_layers", "gated",
-                 "positions", "patch", "classes", "experts", "latent"});
+                 "positions", "patch", "classes", "experts", "latent", "mamba", "delta_net"});
   refuse(value, variation_keys());
   require(value, {"network"});
   if (model.family == Family::cnn && !draft.image_size)
@@ -144,6 +185,10 @@ const Table<ModelDraft>& model_table() {
           {{"experts.every", whole(1, kMostLayers), "1",
             "of the layers, each so-many-th has experts, the others one of ffn (Llama 4 Maverick: 2)"},
            [](M& m, const Value& v) { m.model.experts.every = v.whole; }},
+          {{"experts.latent", whole(1, kWidest), "hidden",
+            "width of what routed experts read and write: tokens are projected to it before they are sent (Nemotron 3 "
+            "Super)"},
+           [](M& m, const Value& v) { m.model.experts.latent = v.whole; }},
           {{"latent.kv_rank", whole(1, kWidest), "ordinary attention",
             "moe: latent attention (MLA), width of low-rank keys and values"},
            [](M& m, const Value& v) { m.model.latent.kv_rank = v.whole; }},
@@ -170,13 +215,47 @@ const Table<ModelDraft>& model_table() {
           {{"activation", choice(activations), "gpt: gelu; llama, moe: swiglu", "of the feed-forward block"},
            [](M& m, const Value& v) { m.model.variations.activation = static_cast<schedules::Activation>(v.choice); }},
           {{"position_encoding", choice(position_encodings), "gpt: learned; llama, moe: rotary",
-            "learned: added to the embedding; rotary: turns queries and keys; alibi: a fixed bias on the scores"},
+            "learned: added to the embedding; rotary: turns queries and keys; alibi: a fixed bias on the scores; none: "
+            "tokens tell their places by what is before them"},
            [](M& m, const Value& v) { m.model.variations.positions = static_cast<schedules::Positions>(v.choice); }},
           {{"parallel_block", choice(parallel_blocks), "none",
             "feed-forward block beside attention, on the same input: of one norm (Falcon 7B) or two (Falcon 40B)"},
            [](M& m, const Value& v) {
              m.model.variations.parallel_block = static_cast<schedules::ParallelBlock>(v.choice);
            }},
+          {{"attention_gate", flag(), "false",
+            "attention's result times the sigmoid of a gate from the layer's input (Qwen 3 Next)"},
+           [](M& m, const Value& v) { m.model.variations.attention_gate = v.flag; }},
+          {{"pattern", text_type(), "attention in every layer, and behind it what experts say",
+            "what layers are made of, a letter each, in quotes: M Mamba-2, G gated DeltaNet, * attention, - "
+            "feed-forward "
+            "block, E experts; (*E) is a layer of both; begins anew until all layers have theirs"},
+           [](M& m, const Value& v) { m.pattern = v.text; }},
+          {{"mamba.heads", whole(1, kWidest), "required with M in pattern", "heads of a state-space layer (Mamba-2)"},
+           [](M& m, const Value& v) { m.model.mamba.heads = v.whole; }},
+          {{"mamba.head", whole(1, kWidest), "64", "width of one"},
+           [](M& m, const Value& v) { m.model.mamba.head = v.whole; }},
+          {{"mamba.state", whole(1, kWidest), "128", "numbers that the state has for each of a head's"},
+           [](M& m, const Value& v) { m.model.mamba.state = v.whole; }},
+          {{"mamba.groups", whole(1, kWidest), "1", "of heads that share what is added to their states and read by"},
+           [](M& m, const Value& v) { m.model.mamba.groups = v.whole; }},
+          {{"mamba.convolution", whole(1, kWidest), "4", "tokens that the convolution before the scan sees"},
+           [](M& m, const Value& v) { m.model.mamba.convolution = v.whole; }},
+          {{"mamba.chunk", whole(1, kWidest), "256", "tokens that the scan multiplies at once"},
+           [](M& m, const Value& v) { m.model.mamba.chunk = v.whole; }},
+          {{"delta_net.heads", whole(1, kWidest), "required with G in pattern",
+            "heads of values of a layer of gated DeltaNet, each with a state"},
+           [](M& m, const Value& v) { m.model.delta_net.heads = v.whole; }},
+          {{"delta_net.key_heads", whole(1, kWidest), "heads", "heads of queries and of keys"},
+           [](M& m, const Value& v) { m.model.delta_net.key_heads = v.whole; }},
+          {{"delta_net.key", whole(1, kWidest), "128", "width of a head's queries and keys"},
+           [](M& m, const Value& v) { m.model.delta_net.key = v.whole; }},
+          {{"delta_net.value", whole(1, kWidest), "128", "width of a head's values"},
+           [](M& m, const Value& v) { m.model.delta_net.value = v.whole; }},
+          {{"delta_net.convolution", whole(1, kWidest), "4", "tokens that the convolution before the scan sees"},
+           [](M& m, const Value& v) { m.model.delta_net.convolution = v.whole; }},
+          {{"delta_net.chunk", whole(1, kWidest), "64", "tokens that the scan multiplies at once"},
+           [](M& m, const Value& v) { m.model.delta_net.chunk = v.whole; }},
           {{"embedding_norm", flag(), "false", "a norm behind the embedding (BLOOM)"},
            [](M& m, const Value& v) { m.model.variations.embedding_norm = v.flag; }},
           {{"embedding_width", whole(1, kWidest), "hidden",
@@ -252,7 +331,7 @@ schedules::Model finish(const ModelDraft& draft, const Value& value) {
     finish_network(draft, value, model);
     return model;
   }
-  require(value, {"layers", "hidden", "heads"});
+  require(value, {"layers", "hidden"});
   refuse(value, {"inputs", "network"});
   if (model.family != Family::t5) refuse(value, {"decoder_layers", "gated"});
   if (model.family == Family::t5) model.decoder_layers = draft.decoder_layers.value_or(model.layers);
@@ -263,7 +342,10 @@ schedules::Model finish(const ModelDraft& draft, const Value& value) {
     require(value, {"vocab"});
   if (model.family != Family::vit) refuse(value, {"image", "patch", "classes"});
   const bool decoder = model.family == Family::gpt || model.family == Family::llama || model.family == Family::moe;
-  if (!decoder) refuse(value, variation_keys());
+  if (!decoder) {
+    refuse(value, variation_keys());
+    refuse(value, {"mamba", "delta_net"});
+  }
   if (!decoder && model.family != Family::bert) refuse(value, {"positions"});
   if (model.family != Family::bert) refuse(value, {"segments", "next_sentence"});
   if (value.node->find("positions") != nullptr &&
@@ -275,8 +357,12 @@ schedules::Model finish(const ModelDraft& draft, const Value& value) {
     if (model.variations.window == 0 && value.node->find(key) != nullptr)
       fail(locate(*value.node, key), join(value.path, key),
            "found on a model all of whose layers see all tokens, expected window with it");
+  finish_pattern(draft, value, model);
+  if (layers_with(model, schedules::Mixer::attention) > 0 || model.mtp_layers > 0) require(value, {"heads"});
+  model.heads = std::max<std::int64_t>(model.heads, 1);
   model.kv_heads = draft.kv_heads.value_or(model.heads);
-  if (!draft.ffn && (model.family == Family::llama || model.family == Family::t5)) {
+  const bool blocks = layers_with(model, schedules::FeedForward::dense) > 0;
+  if (blocks && !draft.ffn && (model.family == Family::llama || model.family == Family::t5)) {
     fail(value.node->place, join(value.path, "ffn"),
          "missing, expected a whole number of at least 1 (only gpt, bert and vit have a default)");
   }

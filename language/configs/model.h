@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "language/configs/files.h"
 #include "scenario/model.h"
@@ -12,6 +13,7 @@ namespace stepcast::language {
 struct ModelDraft {
   schedules::Model model;
   std::optional<std::int64_t> kv_heads, ffn, image_size, inputs, decoder_layers;
+  std::optional<std::string> pattern;
   std::int64_t image_channels = 3;
 };
 

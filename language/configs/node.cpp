@@ -108,6 +108,9 @@ const Table<NodeFile>& node_table() {
              [](NodeFile& n, const Value& v) { n.spec.gpus = small(v); }},
             {{"sockets", whole(1, kMost), "2", "CPU sockets"},
              [](NodeFile& n, const Value& v) { n.spec.sockets = small(v); }},
+            {{"host_time", number(0.01, 100), "1",
+              "of host work, what it takes on these CPUs over what the stack says"},
+             [](NodeFile& n, const Value& v) { n.spec.host_time = v.number; }},
             {{"host_memory", positive_bytes(), "not known",
               "of its CPUs together: what there is room for off the GPUs"},
              [](NodeFile& n, const Value& v) { n.spec.host_memory = v.bytes; }},
@@ -160,8 +163,8 @@ const Table<NodeFile>& node_table() {
              [](NodeFile& n, const Value& v) { n.spec.source = v.text; }},
         });
     made.schema.reader = Reader{"builder",
-                                {"name", "builder", "gpu", "cpu", "host_memory", "nvlink_forwarding", "nvlink_sharp",
-                                 "pcie_p2p", "nic", "fabric", "nccl", "source", "file"},
+                                {"name", "builder", "gpu", "cpu", "host_time", "host_memory", "nvlink_forwarding",
+                                 "nvlink_sharp", "pcie_p2p", "nic", "fabric", "nccl", "source", "file"},
                                 keys_of_builder};
     made.schema.foreign = import_block;
     return made;

@@ -66,6 +66,8 @@ constexpr double kMostWinograd = 9;  // of all algorithms: each value of a 3x3 k
 using collectives::Protocol;
 using collectives::Transport;
 
+Names norms_in_convolutions() { return names_of<schedules::NormInConvolutions::all>({"none", "statistics", "all"}); }
+
 }  // namespace
 
 Names attention_names() { return names_of<Attention::flash>({"unfused", "flash"}); }
@@ -92,6 +94,9 @@ const Table<Software>& software_table() {
           {{"composite_operators", flag(), "false",
             "RMSNorm, rotary positions and gated activations run as the kernels that eager PyTorch composes them of"},
            store_flag<&S::composite_operators>},
+          {{"norm_in_convolutions", choice(norms_in_convolutions), "none",
+            "batch norm's sums by the convolution before it, and its result by the one behind it"},
+           [](S& s, const Value& v) { s.norm_in_convolutions = static_cast<schedules::NormInConvolutions>(v.choice); }},
           {{"fused_norm_relu", flag(), "true", "batch norm, ReLU and the residual's addition in one kernel"},
            store_flag<&S::fused_norm_relu>},
           {{"channels_last", flag(), "true",
@@ -102,6 +107,22 @@ const Table<Software>& software_table() {
            [](S& s, const Value& v) { s.winograd = v.number; }},
           {{"fused_quantization", flag(), "false", "fp8, mxfp8: a norm casts its output itself"},
            store_flag<&S::fused_quantization>},
+          {{"scan_rates.mamba_forward", flop_rate_type(), "0.6 TFLOP/s",
+            "of one multiprocessor in mamba_ssm's kernels of chunks"},
+           [](S& s, const Value& v) { s.mamba_rates.forward = v.flop_rate; }},
+          {{"scan_rates.mamba_backward", flop_rate_type(), "0.18 TFLOP/s", "likewise backward"},
+           [](S& s, const Value& v) { s.mamba_rates.backward = v.flop_rate; }},
+          {{"scan_rates.delta_net_forward", flop_rate_type(), "0.6 TFLOP/s",
+            "of one in flash-linear-attention's of gated DeltaNet"},
+           [](S& s, const Value& v) { s.delta_net_rates.forward = v.flop_rate; }},
+          {{"scan_rates.delta_net_backward", flop_rate_type(), "0.6 TFLOP/s", "likewise backward"},
+           [](S& s, const Value& v) { s.delta_net_rates.backward = v.flop_rate; }},
+          {{"scan_step", time_type(), "1 us",
+            "gated DeltaNet: a chunk's step, which waits for the one before it; 8 heads take 1.8 us a chunk on a "
+            "Blackwell GPU, from "
+            "16,384 to 65,536 tokens (flashinfer-ai/flashinfer, pull request 3902), of which the states' kernel is "
+            "taken for over a half"},
+           store_time<&S::scan_step>},
           {{"grouped_multiply", flag(), "false", "a multiply of all experts of a rank in one kernel; else one each"},
            store_flag<&S::grouped_multiply>},
           {{"expert_loop", flag(), "false",
@@ -296,6 +317,9 @@ const Table<Software>& software_table() {
            store_time<&S::kernel_gap>},
           {{"host_per_kernel", time_type(), "0 ps", "host time to launch one kernel, with its operator's dispatch"},
            store_time<&S::host_per_kernel>},
+          {{"host_per_expert", time_type(), "0 ps",
+            "host time of each launch that a library makes for each of a rank's experts; 0: it makes one for all"},
+           store_time<&S::host_per_expert>},
           {{"host_per_collective", time_type(), "host_per_kernel", "host time to launch one collective of a pass"},
            [](S& s, const Value& v) { s.host_per_collective = v.time; }},
           {{"host_per_checkpoint", time_type(), "0 ps", "host time for each checkpointed layer that backward repeats"},

@@ -40,15 +40,16 @@ class Speaker {
   Words& words_;
 };
 
-constexpr std::array<std::string_view, 4> kActivations{"gelu", "relu", "swiglu", "geglu"};
-constexpr std::array<std::string_view, 4> kPositions{"learned", "rotary", "alibi", "relative"};
+constexpr std::array<std::string_view, 6> kActivations{"gelu",  "relu",         "swiglu",
+                                                       "geglu", "squared-relu", "clamped-swiglu"};
+constexpr std::array<std::string_view, 5> kPositions{"learned", "rotary", "alibi", "none", "relative"};
 constexpr std::array<std::string_view, 3> kParallelBlocks{"none", "one-norm", "two-norms"};
 constexpr std::array<std::string_view, 4> kBiases{"false", "true", "attention", "feed-forward"};
 constexpr std::array<std::string_view, 3> kQueryKeyNorms{"false", "true", "all-heads"};
 constexpr std::array<std::string_view, 4> kOptimizers{"adam", "sgd", "momentum", "none"};
 constexpr std::array<std::string_view, 4> kDimensionNames{"tensor", "context", "data", "pipeline"};
 
-static_assert(one_for_each<schedules::Activation::geglu>(kActivations.size()));
+static_assert(one_for_each<schedules::Activation::clamped_swiglu>(kActivations.size()));
 static_assert(one_for_each<schedules::Positions::relative>(kPositions.size()));
 static_assert(one_for_each<schedules::ParallelBlock::two_norms>(kParallelBlocks.size()));
 static_assert(one_for_each<schedules::Biases::feed_forward>(kBiases.size()));
@@ -70,6 +71,27 @@ void say_rare_variations(const schedules::Model& m, Speaker& out) {
   out.size_unless(0, "model.window", own.window);
   if (own.window_in_chunks) out.flag("model.window_in_chunks", true);
   out.size_unless(0, "model.full_attention_every", own.full_attention_every);
+}
+
+/// The layers of a model that does not have attention in all of them.
+void say_pattern(const schedules::Model& m, Speaker& out) {
+  if (m.variations.pattern.empty()) return;
+  out.text("model.pattern", schedules::text_of_pattern(m.variations.pattern));
+  if (layers_with(m, schedules::Mixer::mamba) > 0) {
+    out.size("model.mamba.heads", m.mamba.heads);
+    out.size("model.mamba.head", m.mamba.head);
+    out.size("model.mamba.state", m.mamba.state);
+    out.size("model.mamba.groups", m.mamba.groups);
+    out.size("model.mamba.convolution", m.mamba.convolution);
+    out.size("model.mamba.chunk", m.mamba.chunk);
+  }
+  if (layers_with(m, schedules::Mixer::delta_net) == 0) return;
+  out.size("model.delta_net.heads", m.delta_net.heads);
+  out.size("model.delta_net.key_heads", m.delta_net.key_heads);
+  out.size("model.delta_net.key", m.delta_net.key);
+  out.size("model.delta_net.value", m.delta_net.value);
+  out.size("model.delta_net.convolution", m.delta_net.convolution);
+  out.size("model.delta_net.chunk", m.delta_net.chunk);
 }
 
 std::string list_text(const auto& items, auto text) {
@@ -114,6 +136,8 @@ void say_model(const Scenario& s, Speaker& out) {
   say_rare_variations(m, out);
   if (m.variations.parallel_block != schedules::ParallelBlock::none)
     out.text("model.parallel_block", named(kParallelBlocks, m.variations.parallel_block));
+  if (m.variations.attention_gate) out.flag("model.attention_gate", true);
+  say_pattern(m, out);
   if (m.variations.embedding_norm) out.flag("model.embedding_norm", true);
   if (!m.variations.final_norm) out.flag("model.final_norm", false);
   out.size_unless(0, "model.embedding_width", m.variations.embedding_width);
@@ -135,6 +159,7 @@ void say_model(const Scenario& s, Speaker& out) {
   out.size("model.experts.shared_ffn", m.experts.shared_ffn);
   out.size("model.experts.dense_layers", m.experts.dense_layers);
   out.size_unless(1, "model.experts.every", m.experts.every);
+  out.size_unless(0, "model.experts.latent", m.experts.latent);
   out.flag("software.grouped_multiply", s.software.grouped_multiply, true);
 }
 

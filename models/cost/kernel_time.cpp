@@ -4,6 +4,7 @@
 
 #include <boost/math/distributions/normal.hpp>
 
+#include "models/cost/chunk_scan.h"
 #include "models/cost/elementwise.h"
 #include "models/cost/fused_attention.h"
 #include "models/cost/gemm.h"
@@ -73,6 +74,20 @@ KernelRating rating_of(const KernelCost& c, const Convolution& kernel) {
   return rating;
 }
 
+Time time_of(const KernelCost& c, const ChunkProducts& kernel) {
+  return c.multiply_in_a_step(chunk_scan_time(kernel, c.gpu, c.software)) + c.software.kernel_gap;
+}
+
+KernelRating rating_of(const KernelCost& c, const ChunkProducts& kernel) {
+  return {.shape = kernel.steps > 1 ? fmt::format("{} chunks one after the other", kernel.steps) : "",
+          .flops = kernel.flops.value,
+          .bytes = kernel.bytes,
+          .rated = chunk_scan_rate(kernel, c.gpu, c.software).value,
+          .source = fmt::format("gpu.sms x software.scan_rates.{}_{}",
+                                kernel.by == ScanKernels::mamba ? "mamba" : "delta_net",
+                                kernel.backward ? "backward" : "forward")};
+}
+
 /// Calibration measures kernels that do all in one or two passes; what takes more launches is the framework's own.
 std::optional<double> share_by_calibration(const KernelCost& c, const Elementwise& kernel) {
   return kernel.kernels <= 2 ? measured_share(c.gpu, kernel) : std::nullopt;
@@ -137,16 +152,31 @@ double slowest_of(const Gpu& gpu, std::uint32_t gpus) {
   return 1 + gpu.spread * boost::math::quantile(boost::math::normal(), (n - 0.375) / (n + 0.25));
 }
 
+namespace {
+
+/// Launches that a library makes one by one for a rank's experts; 0: it is no kernel of theirs.
+std::int64_t launches_by_expert(const Kernel& kernel) {
+  if (const auto* gemm = std::get_if<Gemm>(&kernel))
+    return gemm->linear && gemm->shape.batch > gemm->kernels ? gemm->shape.batch : 0;
+  const auto* elementwise = std::get_if<Elementwise>(&kernel);
+  return elementwise != nullptr && elementwise->by_expert ? elementwise->kernels : 0;
+}
+
+}  // namespace
+
 HostLaunches KernelCost::launch(const Kernel& kernel, const Kernel* before) const {
+  const Time each = on_host(software, software.host_per_kernel);
   if (const auto* traffic = std::get_if<TensorCollective>(&kernel)) {
-    const Time own = software.host_per_collective.value_or(software.host_per_kernel);
+    const Time own = software.host_per_collective ? on_host(software, *software.host_per_collective) : each;
     return {1, traffic->among == Among::tensor ? own + software.host_per_peer * peers : own};
   }
   if (software.compiled && std::holds_alternative<Elementwise>(kernel)) {
     const bool joins = before != nullptr && std::holds_alternative<Elementwise>(*before);
-    return joins ? HostLaunches{} : HostLaunches{1, software.host_per_kernel};
+    return joins ? HostLaunches{} : HostLaunches{1, each};
   }
-  return {launches(kernel), software.host_per_kernel};
+  if (const std::int64_t experts = launches_by_expert(kernel); experts > 0 && software.host_per_expert > Time{})
+    return {experts, on_host(software, software.host_per_expert)};
+  return {launches(kernel), each};
 }
 
 Time KernelCost::time(const Kernel& kernel) const {

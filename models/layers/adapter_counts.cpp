@@ -16,6 +16,10 @@ int adapters(const Scenario& s, OperatorKind multiply) {
     case OperatorKind::feed_forward_out:
     case OperatorKind::experts_out:
       return to.feed_forward_out;
+    case OperatorKind::mixer_in:
+      return to.mixer_in;
+    case OperatorKind::mixer_out:
+      return to.mixer_out;
     default:
       return 0;
   }

@@ -100,6 +100,7 @@ double bytes_of_all_tokens(const StackSizes& z, std::int64_t columns) {
 AdapterWidths adapter_widths(const Writer& w, Kind multiply, std::int64_t columns) {
   const LoraTargets& to = w.s.training.lora.targets;
   if (multiply == Kind::query_key_value) return widths_of_heads(to, w.z);
+  if (multiply == Kind::mixer_in) return {columns};
   return widths_in(to, columns, is_gated(layer_style(w.s.model).activation));
 }
 
@@ -151,7 +152,9 @@ void adapt_experts(Writer& w, OperatorKind multiply, const ExpertRows& rows, std
   if (adapters(w.s, multiply) == 0) return;
   const std::int64_t rank = w.s.training.lora.rank;
   const bool first = multiply == Kind::experts_in;
-  const AdapterWidths to = first ? widths_in(w.s.training.lora.targets, out, true) : AdapterWidths{out};
+  const AdapterWidths to = first
+                               ? widths_in(w.s.training.lora.targets, out, is_gated(layer_style(w.s.model).activation))
+                               : AdapterWidths{out};
   const double all = d(rows.each) * d(rows.experts);
   w.begin(Kind::adapter);
   for (const std::int64_t columns : to) {

@@ -171,6 +171,18 @@ double queries_and_keys(const StackSizes& z) {
   return d(z.tokens) * d(z.queries + keys);
 }
 
+/// Columns of the gate of attention's result, which comes from the layer's input with queries, keys and values.
+std::int64_t gate_columns(const Writer& w) { return w.s.model.variations.attention_gate ? w.z.attention_out : 0; }
+
+void gate_result(Writer& w) {
+  if (!w.s.model.variations.attention_gate) return;
+  const double bytes = result_elements(w.z) * d(w.z.element);
+  w.begin(Kind::attention_gate);
+  w.forward.touch(3 * bytes);
+  w.backward.touch(5 * bytes);
+  w.saves(2 * bytes);  // gate and result
+}
+
 }  // namespace
 
 double query_key_value_biases(const Scenario& s, const StackSizes& z) {
@@ -236,12 +248,13 @@ void self_attention(Writer& w) {
     latent_projections(w);
   } else {
     norm_of_half(w, Kind::query_key_value);
-    first_multiply(w, Kind::query_key_value, w.z.query_key_value());
+    first_multiply(w, Kind::query_key_value, w.z.query_key_value() + gate_columns(w));
     w.owns(query_key_value_biases(w.s, w.z));
     adapt_first(w, Kind::query_key_value, w.z.query_key_value());
   }
   query_key_norms(w);
   attention_core(w, biased_scores(w.s.model));
+  gate_result(w);
   second_multiply(w, Kind::attention_projection, w.z.attention_out);
   w.saves(kept_core_result(w.s, w.z));
   adapt_second(w, Kind::attention_projection, w.z.attention_out);

@@ -20,6 +20,13 @@ void relu(Writer& w, double bytes) {
     w.saves(bytes);
 }
 
+void squared_relu(Writer& w, double bytes) {
+  w.begin(Kind::squared_relu);
+  w.forward.touch(bytes * 2);
+  w.backward.touch(bytes * 3);
+  w.saves(bytes);
+}
+
 /// The product of the gate's activation and the rest. Where they are kernels of their own, the product keeps what the
 /// activation wrote beside the gate and the rest. Eager PyTorch writes it down and reads it again, and has the
 /// gradients of both by a kernel each; a stack whose other operators are no composites counts one, as its host's times
@@ -52,6 +59,15 @@ void gelu(Writer& w, double bytes) {
 
 }  // namespace
 
+void clamped_gate(Writer& w, double bytes) {
+  w.begin(Kind::swiglu);
+  w.forward.touch(bytes * 8, 3);
+  w.forward.touch(bytes * 3);
+  w.backward.touch(bytes * 5);
+  w.backward.touch(bytes * 14, 5);
+  w.saves(bytes * 2);
+}
+
 void activation(Writer& w, std::int64_t width) {
   const double bytes = d(w.z.tokens) * d(width) * d(w.z.element);
   switch (layer_style(w.s.model).activation) {
@@ -59,8 +75,13 @@ void activation(Writer& w, std::int64_t width) {
       return gate(w, Kind::swiglu, bytes);
     case Activation::geglu:
       return gate(w, Kind::geglu, bytes);
+    case Activation::clamped_swiglu:
+      clamped_gate(w, bytes);
+      return w.saves(2 * bytes);  // as they came in
     case Activation::relu:
       return relu(w, bytes);
+    case Activation::squared_relu:
+      return squared_relu(w, bytes);
     case Activation::gelu:
       return gelu(w, bytes);
   }

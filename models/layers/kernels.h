@@ -43,13 +43,30 @@ struct Convolution {
   double model_flops() const { return shape.flops().value; }
 };
 
-/// A kernel bound by memory traffic: everything that is neither a multiply nor fused attention.
+/// Whose kernels scan a sequence chunk by chunk.
+enum class ScanKernels : std::uint8_t { mamba, delta_net };
+
+/// The multiplies of many small matrices that a scan makes of a sequence's chunks, in one kernel.
+struct ChunkProducts {
+  OperatorKind kind{};
+  ScanKernels by{};
+  Flops flops{};
+  double bytes = 0;        ///< read and written
+  std::int64_t steps = 1;  ///< that wait for each other
+  bool backward = false;
+  double useful = 1;  ///< share of its multiplies that the model asks for: backward, those that are not made again
+
+  double model_flops() const { return flops.value * useful; }
+};
+
+/// A kernel bound by memory traffic: everything that multiplies no matrices.
 struct Elementwise {
   OperatorKind kind{};
   double bytes = 0;  ///< read and written
   int kernels = 1;   ///< launches it takes
   bool of_weights = false;
   bool backward = false;
+  bool by_expert = false;   ///< its launches are one or more for each of a rank's experts, as Software::host_per_expert
   bool host_waits = false;  ///< the host reads what it writes before it launches more
 };
 
@@ -102,7 +119,7 @@ struct TensorCollective {
   bool of_uncast = false;       ///< what it gathers is needed in 16 bits, whatever multiplies it
 };
 
-using Kernel = std::variant<Gemm, Convolution, Elementwise, FusedAttention, TensorCollective>;
+using Kernel = std::variant<Gemm, Convolution, ChunkProducts, Elementwise, FusedAttention, TensorCollective>;
 using Kernels = std::vector<Kernel>;
 
 OperatorKind kind(const Kernel& kernel);

@@ -56,12 +56,25 @@ class Recast {
  private:
   /// Reads 16 bits, writes each copy; a scale of the tensor at hand has to be found in it first.
   /// `alone`: not by the norm before it, whose result is read by others too.
-  void cast(double numbers, int copies, bool alone = false) {
+  /// `experts`: their inputs are cast one by one, each by as many kernels.
+  void cast(double numbers, int copies, bool alone = false, std::int64_t experts = 1) {
     if (!alone && !searches_ && !backward_ && s_.software.fused_quantization && !out_.empty() && is_norm(out_.back()))
       std::get<Elementwise>(out_.back()).bytes += numbers * (copies * width_ - kHigh);  // the norm writes the copies
     else
-      out_.push_back(Elementwise{OperatorKind::cast, numbers * (kHigh * (searches_ ? 2 : 1) + copies * width_),
-                                 searches_ ? 2 : 1});
+      out_.push_back(Elementwise{.kind = OperatorKind::cast,
+                                 .bytes = numbers * (kHigh * (searches_ ? 2 : 1) + copies * width_),
+                                 .kernels = experts > 1 ? kernels_of_experts(experts)
+                                            : searches_ ? 2
+                                                        : 1,
+                                 .by_expert = experts > 1});
+  }
+
+  /// Of Transformer Engine's tex.split_quantize (v2.12, transformer_engine/pytorch/csrc/extensions/cast.cpp and
+  /// quantizer.cpp): with a scale that is looked for, a zero, a maximum, the scale and the cast for each expert; with
+  /// block scales one cast for each; of NVFP4 and of delayed scales one for all.
+  int kernels_of_experts(std::int64_t experts) const {
+    if (nvfp4_) return 2;
+    return block_scales_ ? static_cast<int>(experts) : searches_ ? 4 * static_cast<int>(experts) : 1;
   }
 
   /// Tensor ranks gather the casts of what enters a multiply: forward by rows; for the weight's gradient by columns,
@@ -99,7 +112,8 @@ class Recast {
     gemm.shape.input_bytes = width_;
     if (!gemm.of_weights) {
       if (!std::exchange(cast_ahead_, false))
-        cast(elements(gemm.shape.m, gemm.shape.k, gemm.shape), input_copies_, adapters(s_, gemm.kind) > 0);
+        cast(elements(gemm.shape.m, gemm.shape.k, gemm.shape), input_copies_, adapters(s_, gemm.kind) > 0,
+             s_.software.host_per_expert > Time{} ? gemm.shape.batch : 1);
       if (!backward_ && !keeps_casts_alone(s_.training)) {
         const double each = kHigh * (nvfp4_ ? 2 : 1) + copies_ * width_;
         const double weights = elements(gemm.shape.k, gemm.shape.n, gemm.shape);

@@ -232,12 +232,22 @@ class UnitWriter {
     owns(d(parameters));
   }
 
-  /// Forward reads twice, once for the statistics; backward likewise both its inputs.
+  /// Forward reads twice, once for the statistics; backward likewise both its inputs. Convolutions may do some of it:
+  /// NVIDIA's of MXNet, whose result is then kept by nobody (symbols/resnet-v1b-stats-fl.py and -mainloop-fl.py of
+  /// mlcommons/training_results_v3.0, NVIDIA/benchmarks/resnet).
   void norm(bool keeps_result) {
+    const NormInConvolutions inside = s_.software.norm_in_convolutions;
+    const bool by_the_next = inside == NormInConvolutions::all && keeps_result;
     at_.trained = true;
-    stream(Kind::batch_norm, 3, 5, s_.software.fused_norm_relu ? 1 : 2);
+    const int kernels = s_.software.fused_norm_relu ? 1 : 2;
+    if (by_the_next) {
+      begin(Kind::batch_norm);
+      backward(values() * (5 * d(element_)), kernels);
+    } else {
+      stream(Kind::batch_norm, inside == NormInConvolutions::none ? 3 : 2, 5, kernels);
+    }
     owns(2 * d(at_.tensor.channels));
-    if (keeps_result) saves(values() * d(element_));
+    if (keeps_result && !by_the_next) saves(values() * d(element_));
   }
 
   /// In place: what it leaves is what the next layer keeps anyway.

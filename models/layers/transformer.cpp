@@ -166,15 +166,17 @@ Block loss(const Scenario& s, const StackSizes& z) {
 
 /// What layers of a decoder differ in.
 struct DecoderLayer {
-  FeedForward feed_forward = FeedForward::dense;
+  LayerHalves halves{};
   std::int64_t window = 0;
   bool chunks = false;
   friend bool operator==(const DecoderLayer&, const DecoderLayer&) = default;
 };
 
 DecoderLayer decoder_layer(const Scenario& s, std::int64_t layer) {
-  DecoderLayer out{has_experts(s.model, layer) ? FeedForward::experts : FeedForward::dense,
-                   attention_window(s.model, layer, s.training.sequence), s.model.variations.window_in_chunks};
+  DecoderLayer out{halves(s.model, layer)};
+  if (out.halves.mixer != Mixer::attention) return out;
+  out.window = attention_window(s.model, layer, s.training.sequence);
+  out.chunks = s.model.variations.window_in_chunks;
   // Documents are chunks. A shorter window goes over their ends, which is little.
   const std::int64_t document = s.training.document_length;
   if (document > 0 && document <= out.window) {
@@ -187,7 +189,7 @@ DecoderLayer decoder_layer(const Scenario& s, std::int64_t layer) {
 Block layer_of(const Scenario& s, StackSizes z, const DecoderLayer& layer) {
   z.window = layer.window;
   z.chunks = layer.chunks;
-  return layer_block(s, "layer", layer_operators(s, z, layer.feed_forward), z.hidden_bytes);
+  return layer_block(s, "layer", layer_operators(s, z, layer.halves), z.hidden_bytes);
 }
 
 }  // namespace
@@ -213,7 +215,9 @@ Blocks transformer_blocks(const Scenario& s) {
     out.order.push_back(kind->second);
   }
   if (s.model.mtp_layers > 0) {
-    Block extra = layer_of(s, z, last);
+    DecoderLayer of_extra = last;
+    if (!s.model.variations.pattern.empty()) of_extra = {mtp_halves(s.model), s.training.sequence};
+    Block extra = layer_of(s, z, of_extra);
     extra.name = "multi-token layer";
     extra.layer = false;
     extra.extra_layer = true;

@@ -6,10 +6,10 @@
 
 namespace stepcast::schedules {
 
-/// What follows attention in a layer: norm, feed-forward block or experts, residual.
+/// What follows attention, or what stands in its place, in a layer: norm, feed-forward block or experts, residual.
 void second_half(Writer& writer, FeedForward kind = FeedForward::dense);
 
-/// A layer of self-attention and what follows it.
-OperatorList layer_operators(const Scenario& scenario, const StackSizes& sizes, FeedForward kind = FeedForward::dense);
+/// A layer of these halves.
+OperatorList layer_operators(const Scenario& scenario, const StackSizes& sizes, LayerHalves halves = {});
 
 }  // namespace stepcast::schedules

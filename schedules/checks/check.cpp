@@ -10,6 +10,7 @@
 #include "scenario/scenario.h"
 #include "schedules/checks/check_adapters.h"
 #include "schedules/checks/check_exchange.h"
+#include "schedules/checks/check_layers.h"
 #include "schedules/checks/check_pipeline.h"
 #include "schedules/checks/check_run.h"
 #include "schedules/checks/too_large.h"
@@ -95,42 +96,6 @@ void check_tensor_method(const Scenario& s, std::vector<Problem>& out) {
     out.push_back({"parallelism.tensor_method", name + " with fp8, mxfp8 or nvfp4 is not built; expected megatron"});
 }
 
-/// What a model's variations of its family go with.
-void check_variations(const Scenario& s, std::vector<Problem>& out) {
-  const Variations& own = s.model.variations;
-  const std::int64_t t = s.parallelism.tensor;
-  const bool learned = is_decoder(s.model.family) ? layer_style(s.model).positions == Positions::learned
-                                                  : s.model.family == Family::bert;
-  if (learned && s.model.positions > 0 && s.training.sequence > s.model.positions)
-    out.push_back({"training.sequence", "found " + n(s.training.sequence) + ", but the model has learned " +
-                                            n(s.model.positions) + " positions (model.positions)"});
-  if (own.qk_norm != QueryKeyNorm::none && s.model.latent.kv_rank > 0)
-    out.push_back({"model.qk_norm", "found true, beside latent attention, which has norms of its own"});
-  if (own.embedding_width > 0 && t > 1)
-    out.push_back({"model.embedding_width", "with tensor " + n(t) + " is not built; expected tensor 1"});
-  if (own.window > 0 && own.window < s.training.sequence && s.parallelism.context > 1)
-    out.push_back({"model.window", n(own.window) + " below training.sequence " + n(s.training.sequence) +
-                                       ", with context " + n(s.parallelism.context) +
-                                       " is not built; expected context 1"});
-  if (s.model.mtp_layers > 0) {
-    if (own.embedding_width > 0)
-      out.push_back({"model.mtp_layers", "with model.embedding_width is not built; expected one of them"});
-    if (is_grid(grid(s.parallelism)) || (t > 1 && tensor_method(s) != TensorMethod::megatron))
-      out.push_back({"model.mtp_layers",
-                     "with a parallelism.tensor_grid, or a parallelism.tensor_method other than "
-                     "megatron, is not built"});
-  }
-  if (own.parallel_block == ParallelBlock::none) return;
-  const std::string key = "model.parallel_block";
-  if (s.model.experts.count > 0) out.push_back({key, "with experts is not built"});
-  if (own.post_norms) out.push_back({key, "with model.post_norms is not built"});
-  if (is_grid(grid(s.parallelism))) out.push_back({key, "with parallelism.tensor_grid is not built"});
-  if (t > 1 && tensor_method(s) != TensorMethod::megatron)
-    out.push_back({key, "with a parallelism.tensor_method other than megatron is not built"});
-  if (s.recomputed_modules && s.recomputed_modules->feed_forward)
-    out.push_back({key, "with mlp of recompute.modules is not built: its norm serves attention too"});
-}
-
 /// What tensor parallelism of more than one dimension goes with. Whether the grid is one of the tensor ranks.
 bool check_grid(const Scenario& s, std::vector<Problem>& out) {
   const TensorGrid g = grid(s.parallelism);
@@ -158,50 +123,6 @@ bool check_grid(const Scenario& s, std::vector<Problem>& out) {
   if (s.training.balance && g.depth > 1)
     out.push_back({key, name + " with training.balance is not built: depth shares equal samples"});
   return true;
-}
-
-/// Ranks that can share the heads out: each has as many heads, and as many of keys and values or a copy of one.
-bool shares_heads(const Model& m, std::int64_t ranks) {
-  return m.heads % ranks == 0 && (kv_heads(m) % ranks == 0 || ranks % kv_heads(m) == 0);
-}
-
-/// Numbers of ranks next to `ranks` that can, "4 or 8".
-std::string nearest_head_ranks(const Model& m, std::int64_t ranks) {
-  std::int64_t less = ranks - 1, more = ranks + 1;
-  while (!shares_heads(m, less)) --less;  // 1 does
-  while (more <= m.heads && !shares_heads(m, more)) ++more;
-  return n(less) + (more <= m.heads ? " or " + n(more) : "");
-}
-
-void check_model(const Scenario& s, std::vector<Problem>& out) {
-  const Model& m = s.model;
-  const std::int64_t t = grid(s.parallelism).columns;
-  if (m.head_width == 0 && m.latent.kv_rank == 0 && m.hidden % m.heads != 0)
-    out.push_back({"model.heads", "hidden " + n(m.hidden) + " is not a multiple of heads " + n(m.heads)});
-  if (m.kv_heads > m.heads || m.heads % m.kv_heads != 0)
-    out.push_back({"model.kv_heads", "heads " + n(m.heads) + " is not a multiple of kv_heads " + n(m.kv_heads)});
-  if (out.empty() && t > 1) {
-    const std::pair<std::string_view, std::int64_t> sizes[] = {{"heads", m.heads},
-                                                               {"ffn", expert_layers(m) < m.layers ? m.ffn : 0},
-                                                               {"experts.shared_ffn", m.experts.shared_ffn}};
-    for (const auto& [what, size] : sizes)
-      if (size % t != 0) {
-        out.push_back(
-            {"parallelism.tensor", "tensor " + n(t) + " does not divide model." + std::string(what) + " " + n(size)});
-        break;
-      }
-    if (out.empty() && !shares_heads(m, t))
-      out.push_back({"parallelism.tensor", "tensor " + n(t) + " neither divides model.kv_heads " + n(m.kv_heads) +
-                                               " nor is a multiple of it; nearest: " + nearest_head_ranks(m, t)});
-    const std::int64_t tokens = m.family == Family::vit ? patches(m) + 1 : s.training.sequence;
-    if (s.parallelism.sequence && tokens % t != 0)
-      out.push_back({"parallelism.sequence",
-                     "tensor " + n(t) + " does not divide " +
-                         (m.family == Family::vit ? "the tokens of an image, " : "training.sequence ") + n(tokens)});
-    if (s.parallelism.sequence && s.training.decoder_sequence % t != 0)
-      out.push_back({"parallelism.sequence", "tensor " + n(t) + " does not divide training.decoder_sequence " +
-                                                 n(s.training.decoder_sequence)});
-  }
 }
 
 void check_context(const Scenario& s, std::vector<Problem>& out) {
@@ -516,8 +437,7 @@ bool check_split(const Scenario& s, std::vector<Problem>& out) {
   if (is_network(s.model.family)) {
     check_network(s, whole_micro_batches(s), out);
   } else {
-    check_model(s, out);
-    check_variations(s, out);
+    check_layers(s, out);
     check_tensor_method(s, out);
   }
   check_imperfections(s, out);

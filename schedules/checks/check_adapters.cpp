@@ -21,6 +21,16 @@ void check_targets(const Scenario& s, std::vector<Problem>& out) {
     out.push_back({key, "found gate_proj, but this model's feed-forward blocks have no gate; expected up_proj"});
 }
 
+/// Whether any layer has a linear layer of the targets'.
+bool has_targets(const Model& m, const LoraTargets& to) {
+  const bool attends = layers_with(m, Mixer::attention) > 0,
+             scans = layers_with(m, Mixer::mamba) + layers_with(m, Mixer::delta_net) > 0,
+             feeds = layers_with(m, FeedForward::dense) + layers_with(m, FeedForward::experts) > 0;
+  return (attends && (to.query_key_value || to.queries || to.keys || to.values || to.projection)) ||
+         (scans && (to.mixer_in || to.mixer_out)) ||
+         (feeds && (to.feed_forward_in || to.gate || to.up || to.feed_forward_out));
+}
+
 void check_base_weights(const Scenario& s, std::vector<Problem>& out) {
   if (s.training.lora.base == BaseWeights::cast) {
     const char* key = "training.lora.base_weights";
@@ -64,6 +74,9 @@ void check_adapters(const Scenario& s, std::vector<Problem>& out) {
     out.push_back(
         {"training.frozen_layers", "found " + std::to_string(s.training.frozen_layers) +
                                        " with training.lora.rank, which freezes all of the model; expected 0"});
+  if (!has_targets(s.model, s.training.lora.targets))
+    out.push_back({"training.lora.target_modules",
+                   "found linear layers that none of the model's layers has: nothing is trained"});
   check_targets(s, out);
   check_base_weights(s, out);
 }

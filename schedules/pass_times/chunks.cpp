@@ -147,7 +147,7 @@ const std::vector<PieceTimes::TimedPiece>& PieceTimes::at(Coordinate c) {
     kind.piece.forward = time(block.forward, parts.forward, kind.shares.forward);
     kind.piece.recompute = time(block.recompute, parts.recompute, kind.shares.recompute);
     if (!block.recompute.empty() && graphs == CudaGraphs::none)
-      kind.piece.recompute = of_host(s.software.host_per_checkpoint) + kind.piece.recompute;
+      kind.piece.recompute = of_host(on_host(s.software, s.software.host_per_checkpoint)) + kind.piece.recompute;
     if (splits_backward_) {
       const SplitBackward backward = split_backward(block.backward);
       kind.piece.gradients = time(backward.inputs, parts.backward, kind.shares.backward);

@@ -246,7 +246,8 @@ class Run {
     if (s_.data_parallel.consistency == Consistency::bounded_staleness)
       for (std::uint32_t k = 0; k < std::ranges::max(steps); ++k)
         std::ranges::generate(clocks.emplace_back(messages()), [&] { return program_.moment(); });
-    const Time host = s_.software.cuda_graphs == CudaGraphs::step ? Time{} : s_.software.host_per_pass;
+    const Time host =
+        s_.software.cuda_graphs == CudaGraphs::step ? Time{} : on_host(s_.software, s_.software.host_per_pass);
     for (std::uint32_t d = 0; d < workers_; ++d) {
       const Group ranks = ranks_of(d);
       const sim::StreamId compute = program_.add_stream(ranks), up = program_.add_stream(ranks),

@@ -71,7 +71,8 @@ bool Lanes::several_data_ranks() const {
 
 PassTime Lanes::launch_of_collectives(std::int64_t count) const {
   if (s.software.cuda_graphs == CudaGraphs::step) return {};
-  PassTime time = of_host(s.software.host_per_collective.value_or(s.software.host_per_kernel) * count);
+  PassTime time =
+      of_host(on_host(s.software, s.software.host_per_collective.value_or(s.software.host_per_kernel)) * count);
   time.host.launches = count;
   return time;
 }
@@ -80,7 +81,8 @@ PassTime Lanes::with_host(std::uint32_t lane, const PassTime& pass) {
   const std::uint32_t begun = std::exchange(begun_[lane], 0);
   const bool captured = s.software.cuda_graphs == CudaGraphs::step,
              nothing_begun = begun == 0 && pass.host.launches > 0;
-  const PassTime all = captured || nothing_begun ? pass : of_host(s.software.host_per_pass * begun) + pass;
+  const PassTime all =
+      captured || nothing_begun ? pass : of_host(on_host(s.software, s.software.host_per_pass) * begun) + pass;
   return host_waits_ ? begun_together(all) : all;
 }
 
@@ -316,7 +318,7 @@ LaneTask& Lanes::add_update_on_host(std::uint32_t lane) {
   const PassParts parts = update_in_parts(in, step.lanes[lane].at);
   Stretch update;
   update.parts.push_back(&parts);
-  const Time host = s.software.host_per_step;
+  const Time host = on_host(s.software, s.software.host_per_step);
   const Ends ends = add_parts(lane, update, 1, host, false);
   LaneTask& task =
       step.lanes[lane].tasks.emplace_back(LaneTask{ends.first, ends.last, Activity::optimizer, 0, 0, {}, {}, {}, {}});

@@ -138,8 +138,9 @@ LaneTask& WeightUpdates::add_update(std::uint32_t lane) {
   const Held trained = trained_held(lanes_.in.blocks, lanes_.in.chunks[lanes_[lane].at.stage]);
   const Time time = on_host ? update_on_host(s_, updated(s_, trained, copies_), *lanes_.in.copies)
                             : lanes_.straggling(lane, update_time(s_, lanes_.gpu(lane), trained, copies_));
-  LaneTask& update = lanes_.add_kernels(lane, Activity::optimizer, time + s_.software.host_per_step);
-  update.exposed_host = s_.software.host_per_step;
+  LaneTask& update =
+      lanes_.add_kernels(lane, Activity::optimizer, time + schedules::on_host(s_.software, s_.software.host_per_step));
+  update.exposed_host = schedules::on_host(s_.software, s_.software.host_per_step);
   return update;
 }
 

@@ -47,9 +47,10 @@ constexpr auto by_token_kinds() {
 /// Operators of attention's core.
 constexpr auto attention_kinds() {
   using enum OperatorKind;
-  return std::array{query_key_norm,     head_gradients, rotary_positions, attention_scores,
-                    relative_positions, alibi,          softmax,          attention_dropout,
-                    attention_values,   head_join,      key_value_copies, fused_attention};
+  return std::array{
+      query_key_norm, head_gradients,    rotary_positions, attention_scores, relative_positions, alibi,
+      softmax,        attention_dropout, attention_values, head_join,        key_value_copies,   fused_attention,
+      attention_gate, short_convolution, chunk_scan,       gated_norm};
 }
 
 /// Operators that are what their kernels are: a multiply, a convolution, or elementwise.
@@ -94,13 +95,18 @@ constexpr auto kinds_by_kernels() {
                     cross_keys_values,
                     cross_projection,
                     encoder_output,
+                    mixer_in,
+                    mixer_out,
                     feed_forward_in,
                     gelu,
                     relu,
+                    squared_relu,
                     swiglu,
                     geglu,
                     feed_forward_out,
                     adapter,
+                    experts_narrow,
+                    experts_wide,
                     experts_in,
                     experts_out,
                     shared_experts_sum,
@@ -138,6 +144,7 @@ static_assert(are_all_told(), "a new kind of operator belongs into one of the th
 struct KindByKernel {
   std::optional<UnitKind> operator()(const Gemm&) const { return UnitKind::multiply; }
   std::optional<UnitKind> operator()(const Convolution&) const { return UnitKind::convolution; }
+  std::optional<UnitKind> operator()(const ChunkProducts&) const { return UnitKind::attention; }
   std::optional<UnitKind> operator()(const Elementwise&) const { return std::nullopt; }
   std::optional<UnitKind> operator()(const FusedAttention&) const { return UnitKind::attention; }
   std::optional<UnitKind> operator()(const TensorCollective&) const {

@@ -54,6 +54,7 @@ struct SplitOfMultiply {
     const std::int64_t ways = elementwise.of_weights ? split.columns * split.inner : split.rows * split.columns;
     elementwise.bytes /= static_cast<double>(ways * split.batch);
   }
+  void operator()(ChunkProducts&) const {}     // nor has this: layouts are of models without scans
   void operator()(FusedAttention&) const {}    // has no weight, so it is of no such multiply
   void operator()(TensorCollective&) const {}  // the model is unsplit: nothing is exchanged inside a layer
 };
@@ -69,7 +70,8 @@ struct EvenSplit {
     else
       share(gemm.of_weights ? gemm.shape.k : gemm.shape.m, ways);
   }
-  void operator()(Convolution&) const {}  // has a weight: of_multiply() splits it
+  void operator()(Convolution&) const {}    // has a weight: of_multiply() splits it
+  void operator()(ChunkProducts&) const {}  // layouts are of models without scans
   void operator()(Elementwise& elementwise) const { elementwise.bytes /= static_cast<double>(ways); }
   void operator()(FusedAttention& attention) const {
     const auto parts = static_cast<double>(ways);

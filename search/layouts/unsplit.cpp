@@ -24,6 +24,9 @@ std::vector<Problem> layout_problems(const Scenario& s) {
   lacks(m.family == Family::operators, "model.family", "operators without a meaning");
   lacks(m.latent.kv_rank > 0, "model", "latent attention");
   lacks(m.experts.shared_ffn > 0, "model", "shared experts");
+  lacks(m.experts.latent > 0, "model.experts.latent", "experts of a width of their own");
+  lacks(!m.variations.pattern.empty(), "model.pattern", "layers by a pattern");
+  lacks(m.variations.attention_gate, "model.attention_gate", "a gate of attention's result");
   lacks(m.mtp_layers > 0, "model", "multi-token prediction");
   lacks(m.variations.parallel_block != ParallelBlock::none, "model", "attention beside the feed-forward block");
   lacks(is_low_precision(s.training.precision), "training.precision", "multiplies of low precision");

@@ -134,6 +134,7 @@ TEST(EveryKey, OfTheGpuIsStored) {
   EXPECT_EQ(gpu.attention_cudnn, 0.64);
   EXPECT_EQ(gpu.attention_fp8_share, 0.65);
   EXPECT_EQ(gpu.step_share, 0.72);
+  EXPECT_EQ(gpu.scan_speed, 1.3);
   EXPECT_EQ(gpu.spread, 0.07);
   EXPECT_EQ(gpu.fp8_share, 0.73);
   EXPECT_EQ(gpu.fp8_rowwise_share, 0.74);
@@ -188,6 +189,7 @@ TEST(EveryKey, OfTheClusterIsStored) {
   EXPECT_FALSE(node.pcie_p2p);
   EXPECT_FALSE(node.nvlink_sharp);
   EXPECT_TRUE(small_with("cluster: {node: {base: dgx-a100-80gb, nvlink_sharp: true}}").cluster.node.nvlink_sharp);
+  EXPECT_EQ(node.host_time, 1.5);
   EXPECT_EQ(node.host_memory, Bytes{300ll << 30});
   EXPECT_EQ(node.fabric, "one-switch");
   EXPECT_EQ(node.source, "node source");
@@ -286,6 +288,21 @@ TEST(EveryKey, OfTheModelIsStored) {
   EXPECT_EQ(model.variations.window, 96);
   EXPECT_TRUE(model.variations.window_in_chunks);
   EXPECT_EQ(model.variations.full_attention_every, 5);
+  EXPECT_EQ(text_of_pattern(model.variations.pattern), "(GE)M*-");
+  EXPECT_TRUE(model.variations.attention_gate);
+  EXPECT_EQ(model.experts.latent, 144);
+  EXPECT_EQ(model.mamba.heads, 24);
+  EXPECT_EQ(model.mamba.head, 40);
+  EXPECT_EQ(model.mamba.state, 56);
+  EXPECT_EQ(model.mamba.groups, 6);
+  EXPECT_EQ(model.mamba.convolution, 7);
+  EXPECT_EQ(model.mamba.chunk, 88);
+  EXPECT_EQ(model.delta_net.heads, 28);
+  EXPECT_EQ(model.delta_net.key_heads, 14);
+  EXPECT_EQ(model.delta_net.key, 72);
+  EXPECT_EQ(model.delta_net.value, 104);
+  EXPECT_EQ(model.delta_net.convolution, 9);
+  EXPECT_EQ(model.delta_net.chunk, 120);
   EXPECT_EQ(model.precision, Precision::tf32);
   EXPECT_EQ(model.source, "model source");
 }
@@ -416,6 +433,13 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_FALSE(software.fused_bias_dropout_add);
   EXPECT_TRUE(software.grouped_multiply);
   EXPECT_EQ(software.grouped_multiply_launch, microseconds(9));
+  EXPECT_EQ(software.host_per_expert, microseconds(15));
+  EXPECT_EQ(software.norm_in_convolutions, schedules::NormInConvolutions::all);
+  EXPECT_EQ(software.host_time, 1.5);  // of the node
+  EXPECT_EQ(software.mamba_rates.forward.value, 21e9);
+  EXPECT_EQ(software.mamba_rates.backward.value, 22e9);
+  EXPECT_EQ(software.delta_net_rates.forward.value, 23e9);
+  EXPECT_EQ(software.delta_net_rates.backward.value, 24e9);
   EXPECT_TRUE(software.expert_loop);
   EXPECT_TRUE(software.eight_bit_attention);
   EXPECT_EQ(software.vocabulary_multiple, 48);

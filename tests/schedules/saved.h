@@ -12,7 +12,7 @@ namespace stepcast::schedules {
 inline double saved_activation_bytes(Scenario s, const StackSizes& sizes, Recompute recompute,
                                      FeedForward kind = FeedForward::dense) {
   s.recompute = recompute;
-  const OperatorList layer = layer_operators(s, sizes, kind);
+  const OperatorList layer = layer_operators(s, sizes, {Mixer::attention, kind});
   return recompute == Recompute::full ? input_bytes(layer) : saved_bytes(layer, repeated_modules(s));
 }
 

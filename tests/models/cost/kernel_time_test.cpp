@@ -76,6 +76,47 @@ TEST(KernelCost, EveryExpertOfAGroupedMultiplyAddsItsLaunch) {
   EXPECT_EQ(cost.time(apart), (KernelCost{g, {}, Precision::bf16}.time(apart)));
 }
 
+TEST(KernelCost, HostsLaunchEachExpertsCallWhereTheSoftwareSaysSo) {
+  const Gpu g = gpu();
+  Software software;
+  software.host_per_kernel = microseconds(10);
+  const Gemm experts{.shape = {100, 128, 1024, 8, 2, 2}, .linear = true};
+  const Elementwise casts{.bytes = 1e6, .kernels = 8, .by_expert = true};
+  const auto host = [&](const Kernel& kernel) {
+    const HostLaunches launches = KernelCost{g, software, Precision::bf16}.launch(kernel, nullptr);
+    return launches.each * launches.count;
+  };
+  EXPECT_EQ(host(experts), microseconds(10));
+  EXPECT_EQ(host(casts), microseconds(80));
+  software.host_per_expert = microseconds(4);
+  EXPECT_EQ(host(experts), microseconds(32));
+  EXPECT_EQ(host(casts), microseconds(32));
+  EXPECT_EQ(host(Gemm{.shape = {100, 128, 1024, 8, 2, 2}}), microseconds(10));  // attention's core
+  software.host_time = 2.5;
+  EXPECT_EQ(host(experts), microseconds(80));
+  EXPECT_EQ(host(Elementwise{.bytes = 1e6}), microseconds(25));
+}
+
+TEST(KernelCost, ScansAreBoundByMultiprocessorsByMemoryOrByTheirSteps) {
+  Gpu g = gpu();
+  g.sms = 100;
+  g.memory_bandwidth = {1e12};
+  Software software;
+  software.delta_net_rates = {{1e12}, {5e11}};
+  software.scan_step = microseconds(2);
+  const KernelCost cost{g, software, Precision::bf16};
+  ChunkProducts scan{.by = ScanKernels::delta_net, .flops = {1e11}, .bytes = 1e6};
+  EXPECT_EQ(cost.time(scan), milliseconds(1));
+  scan.backward = true;
+  EXPECT_EQ(cost.time(scan), milliseconds(2));
+  scan.bytes = 4e9;
+  EXPECT_EQ(cost.time(scan), milliseconds(4));
+  scan.steps = 3000;
+  EXPECT_EQ(cost.time(scan), milliseconds(6));
+  g.scan_speed = 0.01;
+  EXPECT_EQ(cost.time(scan), milliseconds(200));
+}
+
 TEST(KernelCost, MultipliesLaunchedApartRunOneAfterTheOther) {
   Gpu g = gpu();
   g.memory_bandwidth = {1e12};

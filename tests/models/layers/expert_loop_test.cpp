@@ -27,7 +27,7 @@ struct ExpertLoops : testing::Test {
     return one;
   }();
   OperatorList layer() const {
-    return layer_operators(s, stack_sizes(s, s.training.sequence, true), FeedForward::experts);
+    return layer_operators(s, stack_sizes(s, s.training.sequence, true), {Mixer::attention, FeedForward::experts});
   }
   PassTime time(const Kernels& kernels) const {
     return pass_time(kernels, {s.cluster.gpu, s.software, s.training.precision}, {});

@@ -173,6 +173,51 @@ TEST(SavedActivations, OfExpertsAreTheInputsOfTheirMultiplies) {
   EXPECT_EQ(saved_activation_bytes(s, sizes, Recompute::full, FeedForward::experts), 2 * tokens * h);
 }
 
+TEST(Experts, OfAWidthOfTheirOwnGetTokensInIt) {
+  Scenario s = shared_out(1, 8);
+  const Block whole = blocks(s).kinds[1];
+  s.model.experts.latent = 256;
+  const Block narrow = blocks(s).kinds[1];
+  EXPECT_EQ(narrow.expert_parameters, whole.expert_parameters / 4);
+  EXPECT_EQ(narrow.parameters - narrow.expert_parameters,
+            whole.parameters - whole.expert_parameters + 2 * 1024.0 * 256);  // there and back
+  const auto sent = [](const Kernels& kernels) {
+    double bytes = 0;
+    for (const Kernel& kernel : kernels)
+      if (const auto* traffic = std::get_if<TensorCollective>(&kernel); traffic != nullptr)
+        if (traffic->among == Among::dispatch || traffic->among == Among::combine) bytes += d(traffic->bytes.value);
+    return bytes;
+  };
+  EXPECT_EQ(sent(narrow.forward), sent(whole.forward) / 4);
+  EXPECT_EQ(sent(narrow.backward), sent(whole.backward) / 4);
+}
+
+TEST(Experts, WithoutAGateHaveTwoMatricesAndKeepWhatEntersTheActivation) {
+  Scenario s = shared_out(1, 8);
+  const Block gated = blocks(s).kinds[1];
+  s.model.variations.activation = Activation::squared_relu;
+  const Block plain = blocks(s).kinds[1];
+  const double tokens = 1024, f = 1024, k = 4;
+  EXPECT_EQ(plain.expert_parameters, gated.expert_parameters * 2 / 3);
+  EXPECT_EQ(gated.saved - plain.saved, 2 * (k + 1) * tokens * f);  // of the experts and of the shared one
+}
+
+TEST(Experts, BiasesOfTheirResultsAreAddedOneByOne) {
+  Scenario s = shared_out(1, 8);
+  s.software.grouped_multiply = true;
+  const auto launches_of = [&] {
+    int all = 0;
+    const Block layer = blocks(s).kinds[1];
+    for (const Kernel& kernel : layer.forward)
+      if (kind(kernel) == OperatorKind::bias) all += launches(kernel);
+    return all;
+  };
+  EXPECT_EQ(launches_of(), 0);
+  s.model.variations.biases = Biases::feed_forward;
+  s.software.biases = true;
+  EXPECT_EQ(launches_of(), 2 * 32 / 8 + 2);
+}
+
 TEST(ExpertLoad, IsEvenUnlessASpreadIsAsked) {
   Scenario s = shared_out(1, 8);
   EXPECT_EQ(rank_loads(s), std::vector<double>(8, 1));

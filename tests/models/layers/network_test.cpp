@@ -100,6 +100,21 @@ TEST(Network, FusedNormsMoveFewerBytesInFewerLaunches) {
   EXPECT_GT(elementwise(false).second, 3);
 }
 
+TEST(Network, ConvolutionsMayDoTheNormsNextToThem) {
+  const auto of_block = [](NormInConvolutions inside) {
+    Scenario s = with({convolution(64, 3), {.kind = LayerKind::bottleneck, .out = 64}});
+    s.software.norm_in_convolutions = inside;
+    const Blocks all = blocks(s);
+    double bytes = 0;
+    for (const Elementwise& e : of_kind<Elementwise>(all.kinds[1].forward)) bytes += e.bytes;
+    return std::pair(bytes, all.kinds[1].saved);
+  };
+  const double pixels = 8 * 32 * 32 * 4, kept = pixels * (2 * 2 * 16 + 64 + 64);
+  EXPECT_EQ(of_block(NormInConvolutions::none), std::pair(pixels * (3 * (16 + 16 + 64) + 64), kept));
+  EXPECT_EQ(of_block(NormInConvolutions::statistics), std::pair(pixels * (2 * (16 + 16 + 64) + 64), kept));
+  EXPECT_EQ(of_block(NormInConvolutions::all), std::pair(pixels * (2 * 64 + 64), kept - pixels * 2 * 16));
+}
+
 TEST(Network, MatrixUnitsWantChannelsLast) {
   const auto turned = [](Precision precision, bool channels_last) {
     Scenario s = with({convolution(64, 3)});

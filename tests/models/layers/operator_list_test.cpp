@@ -42,7 +42,8 @@ double dropped(RecomputedModules modules, FeedForward kind) {
 
 Kernels repeated(RecomputedModules modules, FeedForward kind) {
   const Scenario s = v3(modules);
-  return repeated_kernels(layer_operators(s, stack_sizes(s, s.training.sequence, true), kind), repeated_modules(s));
+  return repeated_kernels(layer_operators(s, stack_sizes(s, s.training.sequence, true), {Mixer::attention, kind}),
+                          repeated_modules(s));
 }
 
 double multiplied(const Kernels& operators) {
@@ -98,8 +99,9 @@ TEST(RecomputedModules, NormsDropTheirOutputBeforeLatentAttentionAndBeforeExpert
   Scenario plain = v3(norms);
   plain.model.latent = {};
   const StackSizes sizes = stack_sizes(plain, plain.training.sequence, true);
-  EXPECT_EQ(repeated_kernels(layer_operators(plain, sizes, FeedForward::experts), norms).size(), 1u);
-  EXPECT_TRUE(repeated_kernels(layer_operators(plain, sizes, FeedForward::dense), norms).empty());
+  EXPECT_EQ(repeated_kernels(layer_operators(plain, sizes, {Mixer::attention, FeedForward::experts}), norms).size(),
+            1u);
+  EXPECT_TRUE(repeated_kernels(layer_operators(plain, sizes), norms).empty());
 }
 
 // Megatron-Core checkpoints MoELayer.forward: what enters it is the norm's output, which stays.

@@ -32,7 +32,7 @@ Scenario llama_by_operator(bool compiled, std::uint32_t tensor = 1) {
 }
 
 OperatorList layer_of(const Scenario& s, FeedForward kind = FeedForward::dense) {
-  return layer_operators(s, stack_sizes(s, s.training.sequence, true), kind);
+  return layer_operators(s, stack_sizes(s, s.training.sequence, true), {Mixer::attention, kind});
 }
 
 Recomputation by_operator(const Scenario& s, FeedForward kind = FeedForward::dense) {
