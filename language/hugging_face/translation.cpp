@@ -254,6 +254,10 @@ double Translation::number(std::string_view field) {
 
 bool Translation::flag(std::string_view field) { return one_of(field, {"false", "true"}) == 1; }
 
+void Translation::leave(std::initializer_list<std::string_view> fields) {
+  for (const std::string_view field : fields) find(field);
+}
+
 std::string Translation::text(std::string_view field) {
   const Node& node = needed(field);
   if (node.kind != Node::Kind::scalar) refuse(field, "found " + found(node) + ", expected a word");

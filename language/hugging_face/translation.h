@@ -35,6 +35,8 @@ class Translation {
   double number(std::string_view field);
   bool flag(std::string_view field);
   std::string text(std::string_view field);
+  /// Fields that this configuration has no use for, whatever they say.
+  void leave(std::initializer_list<std::string_view> fields);
   /// What the field lists; nothing: none. Throws InputError for what is no list.
   std::span<const Node> items(std::string_view field);
   /// The number of the word among `allowed`. Throws InputError for another word.

@@ -241,6 +241,8 @@ void say_qwen3_moe(Translation& t) {
 void say_gpt_oss(Translation& t) {
   say_experts(t, "num_local_experts", "intermediate_size");
   say_biases(t, t.flag("attention_bias"), true, "attention_bias");
+  t.one_of("hidden_act", {"silu", "swish"});
+  t.say("activation", "clamped-swiglu", "hidden_act");
   say_window(t, 2);
 }
 

@@ -1,0 +1,85 @@
+// Decoders that have attention in some of their layers alone.
+
+#include <gtest/gtest.h>
+
+#include "tests/language/hugging_face/models.h"
+
+namespace stepcast::language {
+namespace {
+
+using schedules::FeedForward;
+using schedules::Mixer;
+
+std::string refusal(const std::string& config) {
+  return complaint([&] { hugging_face_model(config); });
+}
+
+TEST(HuggingFaceHybrids, NemotronsLettersAreLayers) {
+  const schedules::Model model = hugging_face_model(
+      R"({"model_type": "nemotron_h", "num_hidden_layers": 4, "hybrid_override_pattern": "M-M*", "n_groups": 4})");
+  EXPECT_EQ(text_of_pattern(model.variations.pattern), "M-M*");
+  EXPECT_EQ(model.mamba.heads, 128);
+  EXPECT_EQ(model.mamba.groups, 4);
+  EXPECT_EQ(model.mamba.chunk, 128);
+  EXPECT_EQ(model.family, schedules::Family::llama);
+  EXPECT_EQ(layer_style(model).activation, schedules::Activation::squared_relu);
+  EXPECT_EQ(layer_style(model).positions, schedules::Positions::none);
+}
+
+TEST(HuggingFaceHybrids, NemotronsExpertsMayBeOfAWidthOfTheirOwn) {
+  const schedules::Model model = hugging_face_model(
+      R"({"model_type": "nemotron_h", "num_hidden_layers": 3, "hybrid_override_pattern": "ME*", "hidden_size": 4096,
+          "n_routed_experts": 512, "num_experts_per_tok": 22, "moe_intermediate_size": 2688, "moe_latent_size": 1024,
+          "moe_shared_expert_intermediate_size": 5376, "num_nextn_predict_layers": 1})");
+  EXPECT_EQ(model.experts.latent, 1024);
+  EXPECT_EQ(model.experts.shared_ffn, 5376);
+  EXPECT_EQ(model.mtp_layers, 1);
+  EXPECT_EQ(mtp_halves(model), (schedules::LayerHalves{Mixer::attention, FeedForward::experts}));
+  EXPECT_EQ(routed_parameters(model), 512.0 * 2 * 1024 * 2688);
+}
+
+TEST(HuggingFaceHybrids, WhatTheirLayersAreNotIsRefused) {
+  EXPECT_NE(refusal(R"({"model_type": "nemotron_h", "num_hidden_layers": 4, "hybrid_override_pattern": "M-MX"})")
+                .find("hybrid_override_pattern: found 'M-MX', expected letters M, *, - and E"),
+            std::string::npos);
+  EXPECT_NE(refusal(R"({"model_type": "nemotron_h", "num_hidden_layers": 5, "hybrid_override_pattern": "M-M*"})")
+                .find("hybrid_override_pattern: found 4 letters, expected one for each of 5 layers"),
+            std::string::npos);
+  EXPECT_NE(refusal(R"({"model_type": "nemotron_h", "mamba_proj_bias": true})").find("mamba_proj_bias: found 'true'"),
+            std::string::npos);
+  EXPECT_NE(refusal(R"({"model_type": "granitemoehybrid", "num_hidden_layers": 2, "layer_types": ["mamba", "rwkv"]})")
+                .find("layer_types: found 'rwkv', expected mamba or attention"),
+            std::string::npos);
+}
+
+TEST(HuggingFaceHybrids, Qwen3NextHasAttentionInEveryFourthLayer) {
+  const schedules::Model model = hugging_face_model(R"({"model_type": "qwen3_next"})");
+  EXPECT_EQ(text_of_pattern(model.variations.pattern), "(GE)(GE)(GE)(*E)");
+  EXPECT_EQ(layers_with(model, Mixer::delta_net), 36);
+  EXPECT_EQ(layers_with(hugging_face_model(R"({"model_type": "qwen3_next", "full_attention_interval": 5})"),
+                        Mixer::attention),
+            9);
+  EXPECT_NE(refusal(R"({"model_type": "qwen3_next", "full_attention_interval": 2000000000})")
+                .find("full_attention_interval: found 2000000000, expected at most the 48 layers"),
+            std::string::npos);
+  EXPECT_TRUE(model.variations.attention_gate);
+  EXPECT_EQ(model.delta_net.heads, 32);
+  EXPECT_EQ(model.delta_net.key_heads, 16);
+  EXPECT_NEAR(parameters_of(model), 79.67e9, 0.01e9);  // without the layer of multi-token prediction that is stored too
+}
+
+TEST(HuggingFaceHybrids, GraniteSaysLayerByLayer) {
+  const schedules::Model dense = hugging_face_model(
+      R"({"model_type": "granitemoehybrid", "num_hidden_layers": 3, "layer_types": ["mamba", "attention", "mamba"],
+          "num_local_experts": 0, "shared_intermediate_size": 8192})");
+  EXPECT_EQ(text_of_pattern(dense.variations.pattern), "(M-)(*-)(M-)");
+  EXPECT_EQ(dense.ffn, 8192);
+  EXPECT_EQ(dense.mamba.head, 64);  // twice 4096 over 128 heads
+  EXPECT_EQ(layer_style(dense).positions, schedules::Positions::none);
+  const schedules::Model mixture = hugging_face_model(R"({"model_type": "granitemoehybrid"})");
+  EXPECT_EQ(text_of_pattern(mixture.variations.pattern), "(ME)");
+  EXPECT_EQ(mixture.experts.shared_ffn, 1024);
+}
+
+}  // namespace
+}  // namespace stepcast::language
