@@ -169,7 +169,7 @@ const std::vector<FlagRow>& megatron_rows() {
       {.name = "--position-embedding-type",
        .key = "model.position_encoding",
        .usual = "learned",
-       .spellings = {{"learned", "learned_absolute"}, {"rotary", "rope"}}},
+       .spellings = {{"learned", "learned_absolute"}, {"rotary", "rope"}, {"none", "none"}}},
       {.name = "--use-rotary-position-embeddings",
        .key = "model.position_encoding",
        .present = "rotary",
@@ -180,7 +180,7 @@ const std::vector<FlagRow>& megatron_rows() {
        .spellings = {{"layer", "LayerNorm"}, {"rms", "RMSNorm"}},
        .remark = "model.family"},
       {.name = "--swiglu", .key = "model.activation", .usual = "gelu", .present = "swiglu"},
-      {.name = "--squared-relu", .key = "model.activation", .present = "relu", .only_read = true},
+      {.name = "--squared-relu", .key = "model.activation", .present = "squared-relu"},
       {.name = "--untie-embeddings-and-output-weights", .key = "model.tied_head", .usual = "true", .present = "false"},
       {.name = "--disable-bias-linear", .key = "model.biases", .usual = "true", .present = "false"},
       {.name = "--add-qkv-bias", .key = "model.qkv_bias", .usual = "false", .present = "true"},
@@ -188,10 +188,24 @@ const std::vector<FlagRow>& megatron_rows() {
       {.name = "--attention-dropout", .key = "@attention_dropout", .usual = "0.1", .remark = "model.dropout"},
       {.name = "--hidden-dropout", .key = "@hidden_dropout", .usual = "0.1", .remark = "model.dropout"},
       {.name = "--mtp-num-layers", .key = "model.mtp_layers"},
+      {.name = "--attention-output-gate", .key = "model.attention_gate", .present = "true"},
+      {.name = "--is-hybrid-model", .key = "@hybrid", .present = "true", .remark = "model.pattern"},
+      {.name = "--spec", .key = "@spec", .remark = "model.pattern"},
+      {.name = "--hybrid-override-pattern",
+       .key = "model.pattern",
+       .remark = "model.pattern; its E from core_v0.16.0 on"},
+      {.name = "--hybrid-layer-pattern", .key = "model.pattern", .only_read = true},
+      {.name = "--mamba-num-heads", .key = "model.mamba.heads"},
+      {.name = "--mamba-head-dim", .key = "model.mamba.head"},
+      {.name = "--mamba-state-dim", .key = "model.mamba.state"},
+      {.name = "--mamba-num-groups", .key = "model.mamba.groups"},
       {.name = "--num-experts", .key = "model.experts.count"},
       {.name = "--moe-router-topk", .key = "model.experts.active"},
       {.name = "--moe-ffn-hidden-size", .key = "model.experts.ffn"},
       {.name = "--moe-shared-expert-intermediate-size", .key = "@shared_ffn", .remark = "model.experts.shared_ffn"},
+      {.name = "--moe-latent-size",
+       .key = "model.experts.latent",
+       .remark = "model.experts.latent; of releases behind core_v0.16.0"},
       {.name = "--moe-layer-freq", .key = "@expert_layers", .remark = "model.experts.dense_layers"},
       {.name = "--moe-expert-capacity-factor", .key = "training.experts.capacity"},
       {.name = "--moe-pad-expert-input-to-capacity",
@@ -214,6 +228,9 @@ const std::vector<FlagRow>& megatron_rows() {
   };
   return rows;
 }
+
+/// The layers of its models that have not attention in all of them.
+constexpr std::string_view kHybridLayers = "megatron.core.models.mamba.mamba_layer_specs mamba_stack_spec";
 
 std::vector<FixedKey> megatron_fixed() { return {}; }
 
@@ -256,11 +273,10 @@ std::vector<RefusedName> megatron_refused() {
       {"--moe-expert-parallel-size",
        "is of Megatron-DeepSpeed; expected --expert-model-parallel-size, and its experts in Megatron-LM's flags", "1"},
       {"--window-size", "changes the answer and has no key: all of a sequence is attended to"},
-      {"--spec", "names other layers than Megatron's own, which are not known here"},
       {"--yaml-cfg", "is a file of flags; expected the flags"},
       {"--use-legacy-models", "changes the answer; expected Megatron Core's models"},
       {"--optimizer-offload-fraction", "changes the answer and has no key: all of the state is on the host or none"},
-      {"model.family", "its pretrain_gpt.py starts gpt, llama and moe"},
+      {"model.family", "its pretrain_gpt.py and pretrain_mamba.py start gpt, llama and moe"},
       {"parallelism.order",
        "it has tensor, context, data, pipeline or, with --use-tp-pp-dp-mapping, pipeline before data"},
       {"model.activation", "it has gelu and swiglu, and the square of relu"},
@@ -302,11 +318,63 @@ void spell_megatron(Words& words, const Framework& framework) {
   say(words, "@vocab", std::to_string(whole_of(words, "model.vocab") - 1));
   take(words, "model.vocab");
   say(words, "@tokenizer", "NullTokenizer");
+  if (!words.contains("model.pattern")) return;
+  std::string pattern = text_of(words, "model.pattern");
+  if (pattern.find('(') != std::string::npos)
+    refuse(words, "model.pattern", "letters alone: each of its layers is of one half");
+  if (pattern.starts_with('-'))
+    refuse(words, "model.pattern", "another first layer: its parser of arguments takes this for a flag");
+  const std::string once = pattern;
+  while (static_cast<std::int64_t>(pattern.size()) < whole_of(words, "model.layers")) pattern += once;
+  say(words, "model.pattern", pattern);
+  // MambaMixer has no other.
+  for (const auto& [key, only] : {std::pair{"model.mamba.convolution", "4"}, {"model.mamba.chunk", "128"}})
+    if (words.contains(key)) {
+      if (text_of(words, key) != only) refuse(words, key, only);
+      take(words, key);
+    }
+  say(words, "@hybrid", "true");
+  say(words, "@spec", std::string(kHybridLayers));
+}
+
+/// Of a model by a pattern, what its flags leave out.
+void read_hybrid(Words& words, const Framework& framework) {
+  constexpr std::string_view kByTheirLaterName = "megatron.core.models.hybrid.hybrid_layer_specs hybrid_stack_spec";
+  if (const std::string spec = text_of(words, "@spec");
+      words.contains("@spec") && spec != kHybridLayers && spec != kByTheirLaterName)
+    refuse(words, "@spec", std::string(kHybridLayers) + ", or none: other layers are not known here");
+  if (!words.contains("model.pattern")) {
+    for (const char* key : {"@spec", "@hybrid"})
+      if (words.contains(key)) refuse(words, key, "it beside " + name_in(framework, "model.pattern"));
+    return;
+  }
+  const std::string pattern = text_of(words, "model.pattern");
+  if (pattern.find_first_not_of("M*-E") != std::string::npos)
+    refuse(words, "model.pattern", "letters M, *, - and E alone: cuts of stages and other layers are not read");
+  if (!words.contains("model.layers")) say(words, "model.layers", std::to_string(pattern.size()), "model.pattern");
+  if (whole_of(words, "model.layers") != static_cast<std::int64_t>(pattern.size()))
+    refuse(words, "model.pattern", "a letter for each of the " + text_of(words, "model.layers") + " layers");
+  if (pattern.find('M') == std::string::npos) return;
+  const auto usual = [&](const char* key, const char* value) {
+    if (!words.contains(key)) say(words, key, value, "assumed, Megatron-LM's default");
+  };
+  usual("model.mamba.head", "64");
+  usual("model.mamba.state", "128");
+  usual("model.mamba.groups", "8");
+  usual("model.mamba.chunk", "128");
+  if (const std::int64_t wide = 2 * whole_of(words, "model.hidden"), head = whole_of(words, "model.mamba.head");
+      !words.contains("model.mamba.heads") && wide % head != 0)
+    refuse(words, "model.mamba.head", "a divisor of " + std::to_string(wide) + ", or the number of heads with it");
+  if (!words.contains("model.mamba.heads"))
+    say(words, "model.mamba.heads",
+        std::to_string(2 * whole_of(words, "model.hidden") / whole_of(words, "model.mamba.head")),
+        "assumed, Megatron-LM's default: twice " + name_in(framework, "model.hidden"));
 }
 
 void read_megatron(Words& words, const Framework& framework) {
   read_launched_gpus(words);
   if (!words.contains("model.hidden")) refuse(words, "model.hidden", "a whole number");
+  read_hybrid(words, framework);
   read_megatron_core(words, framework);
   read_instances(words);
   if (words.contains("@vocab"))
@@ -319,7 +387,8 @@ std::vector<std::string> launch_megatron(const Words& words, const Launch& launc
   // One queue, so that kernels that wait for traffic are launched behind it; Megatron FSDP asks for more.
   const bool fsdp = text_of(words, "data_parallel.zero") > "1";
   const bool inside = text_of(words, "parallelism.tensor") != "1" || text_of(words, "parallelism.context") != "1";
-  return {(inside && !fsdp ? "CUDA_DEVICE_MAX_CONNECTIONS=1 " : "") + torchrun(launch, "pretrain_gpt.py")};
+  return {(inside && !fsdp ? "CUDA_DEVICE_MAX_CONNECTIONS=1 " : "") +
+          torchrun(launch, words.contains("model.pattern") ? "pretrain_mamba.py" : "pretrain_gpt.py")};
 }
 
 Statements fill_megatron() {

@@ -66,7 +66,8 @@ std::vector<FlagRow> bridge_model_rows() {
        .usual = "gelu",
        .spellings = {{"gelu", "torch.nn.functional.gelu"},
                      {"silu", "torch.nn.functional.silu"},
-                     {"relu", "torch.nn.functional.relu"}},
+                     {"relu", "torch.nn.functional.relu"},
+                     {"squared-relu", "megatron.core.activations.squared_relu"}},
        .remark = "model.activation"},
       {.name = "model.add_bias_linear", .key = "model.biases", .usual = "true", .spellings = yes_no},
       {.name = "model.position_embedding_type",
@@ -333,6 +334,9 @@ void spell_bridge(Words& words, const Framework& framework) {
                                                              "not with training.precision " +
                                                              precision + "; expected " + narrow + " or fp32");
   take_kept_as_summed(words, gradients);
+  if (text_of(words, "model.activation") == "clamped-swiglu")
+    throw InputError("model.activation",
+                     "found 'clamped-swiglu', expected one of gelu, relu, squared-relu, swiglu, geglu");
   const std::string activation = take(words, "model.activation");
   if (!activation.empty()) {
     const bool gated = activation == "swiglu" || activation == "geglu";
@@ -395,7 +399,7 @@ void read_bridge(Words& words, const Framework& framework) {
   const std::string function = text_of(words, "@function");
   if (words.contains("model.layers"))
     say(words, "model.activation", !gated ? function : function == "silu" ? "swiglu" : "geglu", "@function");
-  if (words.contains("model.layers") && (gated ? function == "relu" : function == "silu"))
+  if (words.contains("model.layers") && (gated ? function.ends_with("relu") : function == "silu"))
     refuse(words, "@function", gated ? "silu or gelu beside model.gated_linear_unit" : "gelu or relu: it has no gate");
   if (words.contains("model.vocab") && text_of(words, "@pads") != "true")
     say(words, "software.vocabulary_multiple", "1",

@@ -51,7 +51,7 @@ const std::vector<FlagRow>& nemo_rows() {
                        {"swiglu", "swiglu"},
                        {"geglu", "fast-geglu"},
                        {"geglu", "geglu"},
-                       {"relu", "squared-relu"}}},
+                       {"squared-relu", "squared-relu"}}},
         {.name = "model.bias", .key = "model.biases", .usual = "true", .spellings = yes_no},
         {.name = "model.position_embedding_type",
          .key = "model.position_encoding",

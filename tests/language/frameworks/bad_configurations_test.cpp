@@ -175,7 +175,7 @@ TEST(BadConfigurations, OfMegatronThatContradictThemselvesNameBothFlags) {
       of_flags("--pipeline-model-parallel-size 2 --num-virtual-stages-per-pipeline-rank 2 "
                "--num-layers-per-virtual-pipeline-stage 2"),
       HasSubstr("--num-layers-per-virtual-pipeline-stage: found beside --num-virtual-stages-per-pipeline-rank"));
-  EXPECT_THAT(of_flags("--swiglu --squared-relu"), HasSubstr("--squared-relu: found 'relu', but --swiglu at"));
+  EXPECT_THAT(of_flags("--swiglu --squared-relu"), HasSubstr("--squared-relu: found 'squared-relu', but --swiglu at"));
 }
 
 TEST(BadConfigurations, OfScriptsNameWhatMakesAValueDoubtful) {

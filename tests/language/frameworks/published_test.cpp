@@ -184,7 +184,7 @@ TEST(Published, The15BillionParametersOfMegatronsReleaseTest) {
       {"cluster.node=dgx-h100", "cluster.gpus=256", "model.vocab=256000"});
   EXPECT_EQ(said_of(s, kPlan), "8 1 32 4 1152 bf16 1 none");
   EXPECT_EQ(said_of(s, {"model.activation", "model.kv_heads", "model.position_encoding", "model.biases"}),
-            "relu 8 rotary false");
+            "squared-relu 8 rotary false");
 }
 
 /// What the two files below have in common.

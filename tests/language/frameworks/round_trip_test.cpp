@@ -68,6 +68,20 @@ TEST(RoundTrips, GiveListsAsWordsOfTheirOwn) {
   EXPECT_NE(text.find("--recompute-modules moe_act layernorm "), text.npos) << text;
 }
 
+TEST(RoundTrips, KeepLayersByAPattern) {
+  const auto [text, words] = there_and_back(
+      "megatron",
+      "name: m\ncluster: {node: dgx-h100, gpus: 8}\nsoftware: megatron-core\nmodel: nemotron-3-nano-30b-a3b\ntraining: "
+      "{sequence: 1024, micro_batch: 1, global_batch: 8, precision: bf16}\nparallelism: {expert: 8}\n");
+  for (const char* said : {"--hybrid-override-pattern \"MEMEM*EMEM", "pretrain_mamba.py", "--is-hybrid-model",
+                           "--spec megatron.core.models.mamba.mamba_layer_specs mamba_stack_spec", "--squared-relu",
+                           "--mamba-num-heads 64", "--position-embedding-type none"})
+    EXPECT_NE(text.find(said), text.npos) << said << "\n" << text;
+  EXPECT_EQ(words.at("model.pattern").text, "MEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEMEM*EMEMEMEME");
+  EXPECT_EQ(words.at("model.mamba.groups").text, "8");
+  EXPECT_EQ(words.at("model.experts.shared_ffn").text, "3712");
+}
+
 class RoundTrip : public testing::TestWithParam<const Framework*> {};
 
 TEST_P(RoundTrip, OfRandomPlansGivesTheSamePlanAndTheSameForecast) {
