@@ -94,12 +94,16 @@ void say_window(Translation& t, std::int64_t usual_every) {
     t.say("full_attention_every", std::to_string(every), layer_types != nullptr ? "layer_types" : "sliding_window");
 }
 
+void say_tied_head(Translation& t) {
+  t.say("tied_head", t.flag("tie_word_embeddings") ? "true" : "false", "tie_word_embeddings");
+}
+
 void say_llama_sizes(Translation& t) {
   t.say("family", "llama");
   say_sizes(t);
   t.copy("ffn", "intermediate_size");
   say_gated_activation(t, t.knows("hidden_activation") ? "hidden_activation" : "hidden_act");
-  t.say("tied_head", t.flag("tie_word_embeddings") ? "true" : "false", "tie_word_embeddings");
+  say_tied_head(t);
 }
 
 void say_llama(Translation& t) {

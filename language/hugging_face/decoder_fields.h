@@ -29,6 +29,8 @@ void expect_each_layer(Translation& t, std::string_view field,
 std::int64_t full_layers(Translation& t, std::string_view windowed);
 /// The sliding window and the layers without one: by `layer_types`, else each `usual_every`-th (0: none).
 void say_window(Translation& t, std::int64_t usual_every);
+/// Whether the head is the embedding's matrix.
+void say_tied_head(Translation& t);
 /// All of Llama's but biases and dropout.
 void say_llama_sizes(Translation& t);
 /// All of Llama's.

@@ -136,6 +136,14 @@ KernelRating rating_of(const KernelCost&, const TensorCollective& kernel) {
       .by_bytes = true};
 }
 
+/// Launches that a library makes one by one for a rank's experts; 0: it is no kernel of theirs.
+std::int64_t launches_by_expert(const Kernel& kernel) {
+  if (const auto* gemm = std::get_if<Gemm>(&kernel))
+    return gemm->linear && gemm->shape.batch > gemm->kernels ? gemm->shape.batch : 0;
+  const auto* elementwise = std::get_if<Elementwise>(&kernel);
+  return elementwise != nullptr && elementwise->by_expert ? elementwise->kernels : 0;
+}
+
 Time at_share(Time alone, double share) { return share == 1 ? alone : from_seconds(to_seconds(alone) / share); }
 
 }  // namespace
@@ -151,18 +159,6 @@ double slowest_of(const Gpu& gpu, std::uint32_t gpus) {
   const double n = gpus;
   return 1 + gpu.spread * boost::math::quantile(boost::math::normal(), (n - 0.375) / (n + 0.25));
 }
-
-namespace {
-
-/// Launches that a library makes one by one for a rank's experts; 0: it is no kernel of theirs.
-std::int64_t launches_by_expert(const Kernel& kernel) {
-  if (const auto* gemm = std::get_if<Gemm>(&kernel))
-    return gemm->linear && gemm->shape.batch > gemm->kernels ? gemm->shape.batch : 0;
-  const auto* elementwise = std::get_if<Elementwise>(&kernel);
-  return elementwise != nullptr && elementwise->by_expert ? elementwise->kernels : 0;
-}
-
-}  // namespace
 
 HostLaunches KernelCost::launch(const Kernel& kernel, const Kernel* before) const {
   const Time each = on_host(software, software.host_per_kernel);

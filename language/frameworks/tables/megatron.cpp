@@ -362,13 +362,12 @@ void read_hybrid(Words& words, const Framework& framework) {
   usual("model.mamba.state", "128");
   usual("model.mamba.groups", "8");
   usual("model.mamba.chunk", "128");
-  if (const std::int64_t wide = 2 * whole_of(words, "model.hidden"), head = whole_of(words, "model.mamba.head");
-      !words.contains("model.mamba.heads") && wide % head != 0)
+  if (words.contains("model.mamba.heads")) return;
+  const std::int64_t wide = 2 * whole_of(words, "model.hidden"), head = whole_of(words, "model.mamba.head");
+  if (wide % head != 0)
     refuse(words, "model.mamba.head", "a divisor of " + std::to_string(wide) + ", or the number of heads with it");
-  if (!words.contains("model.mamba.heads"))
-    say(words, "model.mamba.heads",
-        std::to_string(2 * whole_of(words, "model.hidden") / whole_of(words, "model.mamba.head")),
-        "assumed, Megatron-LM's default: twice " + name_in(framework, "model.hidden"));
+  say(words, "model.mamba.heads", std::to_string(wide / head),
+      "assumed, Megatron-LM's default: twice " + name_in(framework, "model.hidden"));
 }
 
 void read_megatron(Words& words, const Framework& framework) {

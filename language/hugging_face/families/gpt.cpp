@@ -223,10 +223,6 @@ constexpr std::array kStarcoder2Idle{Word("activation_function"),
                                      Word("scale_attention_softmax_in_fp32"),
                                      Word("scale_attn_weights")};
 
-void say_tied_head(Translation& t) {
-  t.say("tied_head", t.flag("tie_word_embeddings") ? "true" : "false", "tie_word_embeddings");
-}
-
 /// By the names of GPT-2's fields.
 void say_gpt2_sizes(Translation& t) {
   t.say("family", "gpt");

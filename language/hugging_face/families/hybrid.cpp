@@ -143,7 +143,7 @@ void say_nemotron(Translation& t) {
   t.say("position_encoding", "none");
   t.one_of("mlp_hidden_act", {"relu2"});
   t.say("activation", "squared-relu", "mlp_hidden_act");
-  t.say("tied_head", t.flag("tie_word_embeddings") ? "true" : "false", "tie_word_embeddings");
+  say_tied_head(t);
   const bool attention = t.flag("attention_bias"), feed_forward = t.flag("mlp_bias");
   if (attention || feed_forward) say_biases(t, attention, feed_forward, attention ? "attention_bias" : "mlp_bias");
   for (const Word field : {Word("use_bias"), Word("mamba_proj_bias")})
@@ -209,7 +209,7 @@ void say_granite_hybrid(Translation& t) {
   t.say("family", experts ? "moe" : "llama");
   say_sizes(t);
   say_gated_activation(t, "hidden_act");
-  t.say("tied_head", t.flag("tie_word_embeddings") ? "true" : "false", "tie_word_embeddings");
+  say_tied_head(t);
   if (t.flag("attention_bias")) say_biases(t, true, false, "attention_bias");
   say_dropout(t, {"attention_dropout"});
   if (t.find("position_embedding_type") == nullptr || t.one_of("position_embedding_type", {"rope", "nope"}) == 1)

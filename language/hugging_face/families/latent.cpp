@@ -70,7 +70,7 @@ void say_deepseek(Translation& t) {
   t.copy("latent.rotary", "qk_rope_head_dim");
   t.copy("latent.value", "v_head_dim");
   say_gated_activation(t, "hidden_act");
-  t.say("tied_head", t.flag("tie_word_embeddings") ? "true" : "false", "tie_word_embeddings");
+  say_tied_head(t);
   t.expect("attention_bias", "false", "biases of latent projections are not built");
   if (t.knows("mlp_bias")) t.expect("mlp_bias", "false", "biases of experts are not built here");
   say_dropout(t, {"attention_dropout"});

@@ -336,7 +336,7 @@ void say_chatglm(Translation& t) {
   t.copy("head_width", "kv_channels");
   t.copy("ffn", "ffn_hidden_size");
   t.copy("vocab", "padded_vocab_size");
-  t.say("tied_head", t.flag("tie_word_embeddings") ? "true" : "false", "tie_word_embeddings");
+  say_tied_head(t);
   const bool biases = t.flag("add_bias_linear");
   if (biases) say_biases(t, true, true, "add_bias_linear");
   if (t.flag("add_qkv_bias") && !biases) t.say("qkv_bias", "true", "add_qkv_bias");
