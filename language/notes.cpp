@@ -149,7 +149,9 @@ void note_captured(const Node& tree, const Scenario& s, std::vector<Note>& out) 
   };
   captured("host_per_checkpoint");
   if (!step) return;
-  for (const char* key : {"host_per_kernel", "host_per_collective", "host_per_peer", "host_per_pass"}) captured(key);
+  for (const char* key : {"host_per_kernel", "host_per_linear", "host_per_expert", "host_per_collective",
+                          "host_per_peer", "host_per_pass"})
+    captured(key);
 }
 
 /// Keys of the scenario's own whose constants the profile replaces. Throws InputError for one behind --set.

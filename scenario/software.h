@@ -4,6 +4,7 @@
 #include <string>
 
 #include "collectives/transport.h"
+#include "scenario/captured_modules.h"
 #include "scenario/gpu.h"
 #include "scenario/kernel_maker.h"
 #include "scenario/optimizer.h"
@@ -83,6 +84,8 @@ struct Software {
   Time scan_step = microseconds(1);  ///< gated DeltaNet: of a chunk's step, which waits for the one before it
   bool grouped_multiply = false;     ///< a multiply of all experts of a rank in one kernel; else one each
   Time grouped_multiply_launch{};    ///< what each expert adds to that kernel
+  /// Experts that drop no copies: the host waits for how many each of them gets, and then launches what sends them.
+  bool expert_counts_to_host = false;
   /// Experts one after the other: the host waits for each one's tokens to be found, which are copied out for it and
   /// whose results are added up where they belong, as Hugging Face's models did before transformers 5.
   bool expert_loop = false;
@@ -146,6 +149,7 @@ struct Software {
   /// dispatch included; one collective (none: as a kernel); for each checkpointed layer that backward repeats; for each
   /// pass of a micro-batch; and in a step while the GPU waits for it, between two steps or before the update.
   Time host_per_kernel{};
+  Time host_per_linear{};  ///< more for each multiply of a linear layer
   Time host_per_expert{};  ///< of a launch that a library makes for each of a rank's experts; 0: one for all of them
   std::optional<Time> host_per_collective{};
   Time host_per_checkpoint{}, host_per_pass{}, host_per_step{};
@@ -158,6 +162,7 @@ struct Software {
   bool pipeline_sync = false;    ///< the host waits for the GPU after each send between stages that nothing hides
   bool compiled = false;         ///< elementwise kernels that follow each other are launched as one
   CudaGraphs cuda_graphs = CudaGraphs::none;
+  CapturedModules cuda_graph_modules{};  ///< of each layer, where `cuda_graphs` is none
   /// In a running step, of the rates that kernels reach when measured alone: clocks under load, cold caches, the age of
   /// the libraries. (0, 1]
   double compute_share = 1;

@@ -36,6 +36,11 @@ constexpr std::array kOverlapWords{
     OverlapWord{"none", schedules::TensorOverlap::none}, OverlapWord{"backward", schedules::TensorOverlap::backward},
     OverlapWord{"all", schedules::TensorOverlap::all}, OverlapWord{"false", schedules::TensorOverlap::none},
     OverlapWord{"true", schedules::TensorOverlap::backward}};
+Names captured_names() {
+  Names names;
+  for (const schedules::CapturedModule& module : schedules::kCapturedModules) names.push_back(module.name);
+  return names;
+}
 Names overlap_names() {
   Names names;
   for (const OverlapWord& each : kOverlapWords) names.push_back(each.word);
@@ -125,6 +130,10 @@ const Table<Software>& software_table() {
            store_time<&S::scan_step>},
           {{"grouped_multiply", flag(), "false", "a multiply of all experts of a rank in one kernel; else one each"},
            store_flag<&S::grouped_multiply>},
+          {{"expert_counts_to_host", flag(), "false",
+            "experts that drop no copies: the host waits for how many each of them gets, and then launches what sends "
+            "them"},
+           store_flag<&S::expert_counts_to_host>},
           {{"expert_loop", flag(), "false",
             "experts one after the other, the host waiting for each (Hugging Face's models before transformers 5)"},
            store_flag<&S::expert_loop>},
@@ -317,6 +326,9 @@ const Table<Software>& software_table() {
            store_time<&S::kernel_gap>},
           {{"host_per_kernel", time_type(), "0 ps", "host time to launch one kernel, with its operator's dispatch"},
            store_time<&S::host_per_kernel>},
+          {{"host_per_linear", time_type(), "0 ps",
+            "host time that each multiply of a linear layer takes besides, where a module in Python makes it"},
+           store_time<&S::host_per_linear>},
           {{"host_per_expert", time_type(), "0 ps",
             "host time of each launch that a library makes for each of a rank's experts; 0: it makes one for all"},
            store_time<&S::host_per_expert>},
@@ -345,6 +357,14 @@ const Table<Software>& software_table() {
           {{"cuda_graphs", choice(graph_names), "none",
             "what is captured, and launched as one kernel is: layers (each pass of each layer), step (all passes)"},
            [](S& s, const Value& v) { s.cuda_graphs = static_cast<schedules::CudaGraphs>(v.choice); }},
+          {{"cuda_graph_modules", list_type("[attn, moe_router]", captured_names), "none",
+            "what of each layer is captured, neighbours in one graph: attn; moe_router; moe_preprocess, the counts of "
+            "experts' tokens; mlp, feed-forward blocks without experts; mamba"},
+           [](S& s, const Value& v) {
+             s.cuda_graph_modules = {};
+             for (const Value& item : items(choice(captured_names), v))
+               s.cuda_graph_modules.*schedules::kCapturedModules[item.choice].member = true;
+           }},
           {{"overlap_slowdown", number(0), "0", "compute takes 1 + this while a collective runs beside it"},
            [](S& s, const Value& v) { s.overlap_slowdown = v.number; }},
           {{"memory_reserve", bytes_type(), "0 B", "context, library workspaces, fragmentation"},

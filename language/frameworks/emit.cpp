@@ -171,7 +171,8 @@ std::vector<std::string> settings_left(const Framework& framework, const Node& t
     const auto has_key = [&](const auto& row) { return row.key == key; };
     const bool read =
         std::ranges::any_of(framework.rows(), has_key) || std::ranges::any_of(framework.elsewhere(), has_key);
-    if (read && has_model && (key == "model.vocab" || key.starts_with("software."))) add(key, each.second.text);
+    const bool of_stack = key.starts_with("software.") || key == "data_parallel.gradient_precision";
+    if (read && has_model && (key == "model.vocab" || of_stack)) add(key, each.second.text);
   }
   if (text_of(before, "software") == framework.software || !unsaid.contains("software")) return left;
   const auto says_software = [](const std::string& each) { return each.starts_with("software.base="); };

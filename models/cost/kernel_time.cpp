@@ -170,9 +170,11 @@ HostLaunches KernelCost::launch(const Kernel& kernel, const Kernel* before) cons
     const bool joins = before != nullptr && std::holds_alternative<Elementwise>(*before);
     return joins ? HostLaunches{} : HostLaunches{1, each};
   }
+  const auto* gemm = std::get_if<Gemm>(&kernel);
+  const Time more = gemm != nullptr && gemm->linear ? on_host(software, software.host_per_linear) : Time{};
   if (const std::int64_t experts = launches_by_expert(kernel); experts > 0 && software.host_per_expert > Time{})
-    return {experts, on_host(software, software.host_per_expert)};
-  return {launches(kernel), each};
+    return {experts, on_host(software, software.host_per_expert) + Time{more.value / experts}};
+  return {launches(kernel), each + more};
 }
 
 Time KernelCost::time(const Kernel& kernel) const {

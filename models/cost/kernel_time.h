@@ -31,6 +31,7 @@ struct KernelCost {
   Precision precision;
   std::uint32_t peers = 0;  ///< other tensor ranks whose hosts each collective among them waits for
   bool captured = false;    ///< the kernels are one CUDA graph: one launch
+  bool of_layer = false;    ///< some of them may be: Software::cuda_graph_modules
   double slowest = 1;       ///< how much longer multiplies take on the slowest of the job's GPUs than in the mean
 
   /// On the stream, the gap to the next kernel included. Traffic, which a machine times, takes none here.

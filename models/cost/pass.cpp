@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "models/cost/captured_kernels.h"
+
 namespace stepcast::schedules {
 namespace {
 
@@ -32,10 +34,13 @@ class PassClock {
 
   PassTime run(const Kernels& kernels) {
     if (shares_ != nullptr) shares_->assign(kernels.size(), {});
+    if (cost_.of_layer && any(cost_.software.cuda_graph_modules))
+      in_graph_ = captured_kernels(kernels, cost_.software.cuda_graph_modules);
     const TensorCollective* gathered = nullptr;  // in parts, while the multiply behind it is looked for
     std::size_t gathered_at = 0;
     std::optional<std::size_t> beside_at;  // the collective that hides under the next kernel
     for (std::size_t i = 0; i < kernels.size(); ++i) {
+      at_ = i;
       if (const auto* traffic = in_parts_of(kernels, i, collectives::Operation::all_gather)) {
         gathered = traffic;
         gathered_at = i;
@@ -96,6 +101,9 @@ class PassClock {
     launching_ = cost_.launch(kernel, before);
     launching_.count *= times;
     if (cost_.captured && pass_.host.launches > 0) launching_ = {};
+    if (in_graph_.empty() || !in_graph_[at_]) return;
+    launching_ =
+        at_ > 0 && in_graph_[at_ - 1] ? HostLaunches{} : HostLaunches{1, cost_.launch(Elementwise{}, nullptr).each};
   }
 
   /// Accounts for the kernel that was launched last, now that it is known how long it takes: its launches are spread
@@ -103,21 +111,30 @@ class PassClock {
   void launched() {
     const auto [count, each] = std::exchange(launching_, {});
     const Time gpu = on_gpu(), takes = gpu - std::exchange(launched_for_, gpu);
-    if (count == 0) return;
-    const HostWork once{each, {}, 1};
-    pass_.host = then(pass_.host, gpu - takes, repeated(once, {takes.value / count}, count));
+    if (count == 0 && !pass_.host.ahead) return;
+    const HostWork once{each, {}, 1}, all = count > 0 ? repeated(once, {takes.value / count}, count) : HostWork{};
+    const Time held = held_up(pass_.host, all);
+    pass_.host = then(pass_.host, gpu - takes, all, takes);
+    pass_.exposed_host += held;
+    launched_for_ += held;
   }
 
   Time on_gpu() const { return pass_.compute + pass_.exposed_tensor + pass_.exposed_host; }
 
-  /// The host waits for all it has launched, or the GPU for a host that is later: both go on at once, so neither what
-  /// either was late nor a lead is left. A pass in which the host does so begins without a lead.
+  /// The host waits for all it has launched, or the GPU for a host that is later: both go on at once.
   void wait_for_gpu() {
     launched();
-    if (cost_.software.launch_blocking || cost_.captured) return;
-    pass_.exposed_host += std::max(pass_.host.behind, pass_.host.time - on_gpu());
-    launched_for_ = on_gpu();
-    pass_.host = {launched_for_, {}, pass_.host.launches};
+    if (cost_.software.launch_blocking || cost_.captured || cost_.software.cuda_graphs == CudaGraphs::step) return;
+    HostWork& host = pass_.host;
+    const Time late = host.ahead ? Time{} - *host.ahead : host.time - on_gpu();
+    if (host.ahead) {
+      pass_.exposed_host += std::max(late, Time{});
+      launched_for_ = on_gpu();
+    } else {
+      host.behind = std::max(host.behind, late);
+    }
+    host.ahead = Time{};
+    host.launches = 0;
   }
 
   /// The kernel at a place, if it is such traffic that goes in parts.
@@ -172,7 +189,8 @@ class PassClock {
   void run_in_parts(const Gemm& multiply, const TensorCollective& op) {
     finish_beside();
     launch(multiply, nullptr, op.parts);
-    if (launching_.count > 0 && !cost_.captured) launching_.each += cost_.launch(op, nullptr).each;
+    const bool in_graph = !in_graph_.empty() && in_graph_[at_];
+    if (launching_.count > 0 && !cost_.captured && !in_graph) launching_.each += cost_.launch(op, nullptr).each;
     Gemm part = multiply;
     part.shape.m = (multiply.shape.m + op.parts - 1) / op.parts;
     Time each{}, all{};
@@ -216,8 +234,10 @@ class PassClock {
   PassTime pass_;
   Time beside_{};  ///< of a collective that hides under the next kernel
   const TensorCollective* op_beside_ = nullptr;
-  HostLaunches launching_;  ///< of the kernel that is being run
-  Time launched_for_{};     ///< what all before it take on the GPU
+  HostLaunches launching_;      ///< of the kernel that is being run
+  std::size_t at_ = 0;          ///< which one that is
+  std::vector<bool> in_graph_;  ///< of each kernel; empty: none is
+  Time launched_for_{};         ///< what all before it take on the GPU
 };
 
 }  // namespace
@@ -232,19 +252,23 @@ PassTime begun_together(PassTime pass) {
   return pass;
 }
 
-Time in_a_row(const PassTime& pass) { return std::max(pass.duration, pass.host.time); }
+Time in_a_row(const PassTime& pass) {
+  return pass.host.ahead ? pass.duration + held_up(pass.host, pass.host) : std::max(pass.duration, pass.host.time);
+}
 
 PassTime together(const PassTime& a, const PassTime& b) {
   const PassTime both = a + b;
   const Time exposed = std::max(both.exposed_tensor - both.compute, Time{});
-  PassTime pair{.duration = both.compute + exposed + both.exposed_host,
+  const bool waits = both.host.ahead.has_value();
+  const Time exposed_host = waits ? Time{} : both.exposed_host;
+  PassTime pair{.duration = both.compute + exposed + exposed_host,
                 .compute = both.compute,
                 .exposed_tensor = exposed,
                 .exposed_copy = {},
-                .exposed_host = both.exposed_host,
+                .exposed_host = exposed_host,
                 .copies_in = both.copies_in,
                 .copies_out = both.copies_out,
-                .host = both.host};
+                .host = {both.host.time, {}, a.host.launches + b.host.launches}};
   // The host launches kernels of both in turn: it holds them up at least as long as either, and to the last launch.
   pair.host.behind = std::max({a.host.behind, b.host.behind, both.host.time - pair.duration});
   const Time beside = std::max(both.copies_in, both.copies_out);

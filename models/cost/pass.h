@@ -18,21 +18,38 @@ namespace stepcast::schedules {
 struct PassTime {
   Time duration{}, compute{}, exposed_tensor{};
   Time exposed_copy{};             ///< of copies to and from the host that nothing hides
-  Time exposed_host{};             ///< the GPU waits for a host that waits for the GPU before it launches more
+  Time exposed_host{};             ///< the GPU waits for a host that has waited for the GPU before it launches more
   Time copies_in{}, copies_out{};  ///< what copies take each way that run beside it
   Time hides_copies{};             ///< of `duration`, what lies beside copies that take longer
   HostWork host{};                 ///< beside it, ahead of the GPU or behind it: not part of `duration`
 
+  /// What the GPU takes at least, whatever copies it waits for: the host may count on no more.
+  Time without_copies() const { return duration - exposed_copy; }
+
   friend PassTime operator+(const PassTime& a, const PassTime& b) {
-    return {a.duration + b.duration,         a.compute + b.compute,           a.exposed_tensor + b.exposed_tensor,
-            a.exposed_copy + b.exposed_copy, a.exposed_host + b.exposed_host, a.copies_in + b.copies_in,
-            a.copies_out + b.copies_out,     a.hides_copies + b.hides_copies, then(a.host, a.duration, b.host)};
+    const Time held = held_up(a.host, b.host);
+    return {a.duration + b.duration + held,
+            a.compute + b.compute,
+            a.exposed_tensor + b.exposed_tensor,
+            a.exposed_copy + b.exposed_copy,
+            a.exposed_host + b.exposed_host + held,
+            a.copies_in + b.copies_in,
+            a.copies_out + b.copies_out,
+            a.hides_copies + b.hides_copies,
+            then(a.host, a.without_copies(), b.host, b.without_copies())};
   }
   /// So many times, one after the other. Requires n > 0.
   friend PassTime operator*(const PassTime& a, std::int64_t n) {
-    return {a.duration * n,     a.compute * n,      a.exposed_tensor * n,
-            a.exposed_copy * n, a.exposed_host * n, a.copies_in * n,
-            a.copies_out * n,   a.hides_copies * n, repeated(a.host, a.duration, n)};
+    const Time held = held_up(a.host, a.host) * (n - 1);
+    return {a.duration * n + held,
+            a.compute * n,
+            a.exposed_tensor * n,
+            a.exposed_copy * n,
+            a.exposed_host * n + held,
+            a.copies_in * n,
+            a.copies_out * n,
+            a.hides_copies * n,
+            repeated(a.host, a.without_copies(), n)};
   }
 };
 
@@ -69,7 +86,8 @@ Time in_a_row(const PassTime& pass);
 
 /// Two passes of one rank that run together, each one's tensor traffic under the other's kernels where there is enough
 /// of them: kernels one after the other, traffic one after the other, whichever takes longer. The host launches those
-/// of both. Copies of both run beside all of it, each way one after the other, or where none overlap after it.
+/// of both; while it waits in one of them, the GPU is at kernels of the other. Copies of both run beside all of it,
+/// each way one after the other, or where none overlap after it.
 PassTime together(const PassTime& a, const PassTime& b);
 
 using TensorTimer = std::function<collectives::SharedTiming(const TensorCollective&)>;

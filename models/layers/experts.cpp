@@ -16,8 +16,9 @@ using Kind = OperatorKind;
 constexpr double kScoreBytes = 4;
 constexpr int kRouterKernels = 8;  // softmax or sigmoid, top-k, weights, map, counts, balance loss; assumed
 
-// Megatron-Core's dispatcher (megatron/core/transformer/moe/token_dispatcher.py as of core_v0.17.0) with Transformer
-// Engine's permutation (transformer_engine/pytorch/triton/permutation.py as of v2.12).
+// Megatron-Core's dispatcher (megatron/core/transformer/moe/token_dispatcher.py as of core_v0.17.0), which without a
+// capacity waits for the counts' copies to the host (_maybe_dtoh_and_synchronize), with Transformer Engine's
+// permutation (transformer_engine/pytorch/triton/permutation.py as of v2.12).
 constexpr int kCountKernels = 12;  // how many tokens each expert of each rank gets: sums, a gather, copies to the host
 constexpr int kMapKernels = 3;     // where each copy goes, before they are made
 constexpr int kSortKernels = 2;    // where each chunk goes, and the copies
@@ -80,11 +81,20 @@ void choose_experts(Writer& w, const Routed& e) {
   w.saves(e.scores() * 2 * kScoreBytes);  // scores and where each copy goes
 }
 
+/// How many copies each expert gets, and where each of them goes.
+void count_copies(Writer& w, const Routed& e) {
+  w.begin(Kind::expert_counts);
+  const int kernels = kMapKernels + (e.ranks > 1 ? kCountKernels : 0);
+  if (e.s.software.expert_counts_to_host && !e.s.training.expert_load.capacity)
+    w.forward.touch_and_wait(0, kernels);
+  else
+    w.forward.touch(0, kernels);
+}
+
 /// Reads each token's copies and writes the tokens, or the other way round.
 void copy_tokens(Writer& w, const Routed& e, Kind kind) {
-  const int before = kind != Kind::expert_copies ? 0 : kMapKernels + (e.ranks > 1 ? kCountKernels : 0);
   w.begin(kind);
-  w.forward.touch(e.bytes(e.r.tokens + e.r.sent, e.width), before + 1);
+  w.forward.touch(e.bytes(e.r.tokens + e.r.sent, e.width));
   w.backward.touch(e.bytes(e.r.tokens + e.r.sent, e.width));
 }
 
@@ -180,6 +190,7 @@ void expert_block(Writer& w) {
   if (e.s.software.expert_loop) {
     expert_loop(w, e.r);
   } else {
+    count_copies(w, e);
     change_width(w, e, Kind::experts_narrow, e.z.hidden, e.width);
     copy_tokens(w, e, Kind::expert_copies);
     visit_experts(w, e);

@@ -85,6 +85,7 @@ enum class OperatorKind : std::uint8_t {
   experts_input,
   router,
   expert_choice,
+  expert_counts,
   experts_narrow,
   expert_copies,
   experts_dispatch,
@@ -120,7 +121,7 @@ enum class OperatorKind : std::uint8_t {
 };
 
 /// Names for people, in the order of the kinds.
-inline constexpr std::array<std::string_view, 96> kOperatorNames = {
+inline constexpr std::array<std::string_view, 97> kOperatorNames = {
     "other",
     "embedding",
     "embedding projection",
@@ -191,6 +192,7 @@ inline constexpr std::array<std::string_view, 96> kOperatorNames = {
     "input of experts",
     "router",
     "choice of experts",
+    "counts of experts' tokens",
     "tokens to experts' width",
     "copies for experts",
     "tokens to experts",

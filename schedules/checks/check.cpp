@@ -424,6 +424,12 @@ bool check_split(const Scenario& s, std::vector<Problem>& out) {
   if (low && bf16_layers > 0 && bf16_layers >= s.model.layers)
     out.push_back({bf16_key, n(bf16_layers) + " layers in bf16 leave none in low precision; expected less than " +
                                  n(s.model.layers)});
+  if (any(s.software.cuda_graph_modules) && (s.software.launch_blocking || s.software.cuda_graphs != CudaGraphs::none))
+    out.push_back({"software.cuda_graph_modules",
+                   "found modules, expected none with software." +
+                       std::string(s.software.launch_blocking ? "launch_blocking: kernels of a graph are not launched "
+                                                                "one by one"
+                                                              : "cuda_graphs: whole layers are captured")});
   if (s.software.launch_blocking && s.software.cuda_graphs != CudaGraphs::none)
     out.push_back(
         {"software.cuda_graphs",

@@ -10,9 +10,8 @@ using sim::TaskId;
 
 namespace {
 
-/// What a pass takes at least: its copies may meet less than others of their kind, and end sooner.
-Time at_least(const PassTime& pass) { return pass.duration - pass.exposed_copy; }
-Time shortest(const PassTime& pass) { return pass.host.behind + at_least(pass); }
+/// From the first launch to the end, where copies meet less than others of their kind.
+Time shortest(const PassTime& pass) { return pass.host.behind + pass.without_copies(); }
 
 }  // namespace
 
@@ -36,37 +35,49 @@ TaskId HostQueue::prolong(workload::Program& program, sim::StreamId compute, con
 
 TaskId HostQueue::hold_up(workload::Program& program, sim::StreamId compute) {
   if (last_->host.behind <= lead_) return end_;
-  const TaskId launched = written(program, number_);
-  bound_ = program.delay(shortest(*last_));
-  program.after(*bound_, launched);
+  const Written comes = written(program, number_);
+  bound_ = program.delay(std::max(shortest(*last_) - comes.earlier, Time{}));
+  program.after(*bound_, comes.launched);
   end_ = program.kernels(compute, Time{});
   program.after(end_, *bound_);
   return end_;
 }
 
-TaskId HostQueue::written(workload::Program& program, std::uint32_t number) {
+HostQueue::Written HostQueue::written(workload::Program& program, std::uint32_t number) {
   if (!stream_) stream_ = program.add_stream();
-  TaskId launched = program.kernels(*stream_, std::exchange(since_, Time{}));
+  Time since = std::exchange(since_, Time{});
+  TaskId launched = program.kernels(*stream_, std::max(since, Time{}));
   for (std::optional<Gate>* gate : {&gate_, &own_gate_}) {
     if (!*gate) continue;
-    const TaskId done = program.delay((*gate)->since);
+    since = gate == &gate_ ? (*gate)->since : Time{};
+    const TaskId done = program.delay(std::max(since, Time{}));
     program.after(done, (*gate)->after);
     launched = program.kernels(*stream_, Time{});
     program.after(launched, done);
     passes_back_ = std::max(passes_back_, number - (*gate)->number);
     gate->reset();
   }
-  return launched;
+  since_ = std::min(since, Time{});
+  return {launched, Time{} - since_};
 }
 
 void HostQueue::close() {
   if (!last_) return;
-  lead_ = std::max(lead_, last_->host.behind) + at_least(*last_) - last_->host.time;
-  since_ += last_->host.time;
-  if (gate_) gate_->since += last_->host.time;
-  passes_.push_back({end_, number_, last_->host.launches, at_least(*last_)});
+  if (last_->host.ahead) {
+    lead_ = *last_->host.ahead;
+    since_ = Time{};  // the host's last task ends no later than the pass from which it goes on
+    gate_ = Gate{end_, number_, Time{} - lead_};
+    first_ = passes_.size();
+    queued_ = 0;
+    kernels_queued_ = Time{};
+  } else {
+    lead_ = std::max(lead_, last_->host.behind) + last_->without_copies() - last_->host.time;
+    since_ += last_->host.time;
+    if (gate_) gate_->since += last_->host.time;
+  }
+  passes_.push_back({end_, number_, last_->host.launches, last_->without_copies()});
   queued_ += last_->host.launches;
-  kernels_queued_ += at_least(*last_);
+  kernels_queued_ += last_->without_copies();
   own_gate_.reset();
   bound_.reset();
   last_.reset();
@@ -91,7 +102,7 @@ void HostQueue::wait_for_queue() {
 std::optional<TaskId> HostQueue::done(workload::Program& program) {
   close();
   if (lead_ >= Time{}) return std::nullopt;
-  return written(program, number_);
+  return written(program, number_).launched;
 }
 
 }  // namespace stepcast::schedules

@@ -348,11 +348,12 @@ void Lanes::prolong(std::uint32_t lane, std::span<const PassTime> passes, std::i
 
 void Lanes::lengthen(std::uint32_t lane, const PassTime& time) {
   LaneTask& last = step.lanes[lane].tasks.back();
-  step.program.prolong(last.task, time.duration);
+  const Time held = host_waits_ ? Time{} : hosts_[lane].holds_up(time);
+  step.program.prolong(last.task, time.duration + held);
   last.compute += time.compute;
   last.exposed_tensor += time.exposed_tensor;
   last.exposed_copy += time.exposed_copy;
-  last.exposed_host += time.exposed_host;
+  last.exposed_host += time.exposed_host + held;
   if (host_waits_) return;
   last.last = hosts_[lane].prolong(step.program, streams_[lane].compute, time);
   if (last.last != last.task) last.kernels = last.task;

@@ -40,8 +40,8 @@ double as_count(std::int64_t n) { return static_cast<double>(n); }
 /// Operators that need all features of a token.
 constexpr auto by_token_kinds() {
   using enum OperatorKind;
-  return std::array{layer_norm,    rms_norm,         experts_input,   router,     expert_choice,
-                    expert_copies, experts_dispatch, experts_combine, experts_sum};
+  return std::array{layer_norm,    rms_norm,      experts_input,    router,          expert_choice,
+                    expert_counts, expert_copies, experts_dispatch, experts_combine, experts_sum};
 }
 
 /// Operators of attention's core.

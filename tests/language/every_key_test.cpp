@@ -433,6 +433,7 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_FALSE(software.fused_bias_dropout_add);
   EXPECT_TRUE(software.grouped_multiply);
   EXPECT_EQ(software.grouped_multiply_launch, microseconds(9));
+  EXPECT_EQ(software.host_per_linear, microseconds(16));
   EXPECT_EQ(software.host_per_expert, microseconds(15));
   EXPECT_EQ(software.norm_in_convolutions, schedules::NormInConvolutions::all);
   EXPECT_EQ(software.host_time, 1.5);  // of the node
@@ -440,6 +441,7 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_EQ(software.mamba_rates.backward.value, 22e9);
   EXPECT_EQ(software.delta_net_rates.forward.value, 23e9);
   EXPECT_EQ(software.delta_net_rates.backward.value, 24e9);
+  EXPECT_TRUE(software.expert_counts_to_host);
   EXPECT_TRUE(software.expert_loop);
   EXPECT_TRUE(software.eight_bit_attention);
   EXPECT_EQ(software.vocabulary_multiple, 48);
@@ -493,6 +495,9 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_TRUE(software.pipeline_sync);
   EXPECT_TRUE(software.compiled);
   EXPECT_EQ(software.cuda_graphs, schedules::CudaGraphs::layers);
+  EXPECT_TRUE(software.cuda_graph_modules.attention && software.cuda_graph_modules.mamba);
+  EXPECT_FALSE(software.cuda_graph_modules.router || software.cuda_graph_modules.counts ||
+               software.cuda_graph_modules.feed_forward);
   EXPECT_EQ(software.overlap_slowdown, 0.42);
   EXPECT_EQ(software.memory_reserve, Bytes{23 << 20});
   EXPECT_EQ(software.transport.nccl_version, "2.19.3");

@@ -386,10 +386,10 @@ void spell_torchtitan(Words& words, const Framework&) {
     say(words, "@recipe", scaling);
   else if (precision == "fp8")
     say(words, "@float8_gather", take(words, "training.eight_bit_parameters") == "true" ? "true" : "false");
-  say(words, "@compiled",
-      low || software == "torchtitan-compiled" || software == "torchtitan-float8" ? "true" : "false");
-  if (software == (low ? "torchtitan-float8" : "torchtitan") || (!low && software == "torchtitan-compiled"))
-    take(words, "software");
+  const bool eager = software == "torchtitan";
+  const bool compiled = software == "torchtitan-compiled" || software == "torchtitan-float8" || (low && !eager);
+  say(words, "@compiled", compiled ? "true" : "false");
+  if (eager || software == (low ? "torchtitan-float8" : "torchtitan-compiled")) take(words, "software");
   const bool both = text_of(words, "offload.optimizer") == "host" && text_of(words, "offload.parameters") == "host";
   if (both) {
     take(words, "offload.optimizer");
@@ -524,11 +524,12 @@ void read_torchtitan(Words& words, const Framework&) {
         recipe ? "@recipe" : "tensor-wise scales of the tensor itself");
   if (converters == "fp8" && text_of(words, "@float8_gather") == "true")
     say(words, "training.eight_bit_parameters", "true", "@float8_gather");
+  const bool compiled = text_of(words, "@compiled") == "true";
   say(words, "software",
-      low                                     ? "torchtitan-float8"
-      : text_of(words, "@compiled") == "true" ? "torchtitan-compiled"
-                                              : "torchtitan",
-      low ? "@converters" : "@compiled");
+      !compiled ? "torchtitan"
+      : low     ? "torchtitan-float8"
+                : "torchtitan-compiled",
+      compiled && low ? "@converters" : "@compiled");
   if (text_of(words, "@offload") == "true") {
     say(words, "offload.optimizer", "host", "@offload");
     say(words, "offload.parameters", "host", "@offload");

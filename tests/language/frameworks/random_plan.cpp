@@ -190,7 +190,7 @@ std::string torchtitan_plan(PlanDice& dice) {
                                         "precision: fp8, scaling: rowwise"})
                              : dice.of({"precision: bf16", "precision: bf16", "precision: fp32"});
   yaml += batch(dice, size, training.c_str()) + fmt::format("model: {}\n", model);
-  const char* stack = low ? "torchtitan-float8" : dice.of({"torchtitan", "torchtitan-compiled"});
+  const char* stack = dice.of({"torchtitan", low ? "torchtitan-float8" : "torchtitan-compiled"});
   yaml += fmt::format("software: {{base: {}, tensor_overlap: {}}}\n", stack, dice.of({"none", "all"}));
   yaml += fmt::format("pipeline: {{schedule: {}, virtual_stages: {}}}\n", schedule,
                       schedule == std::string("interleaved-1f1b") ? 2 : 1);

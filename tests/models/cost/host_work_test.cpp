@@ -13,6 +13,7 @@ namespace {
 
 struct Launched {
   Time host, kernel;
+  bool waits = false;  ///< the host then waits until the GPU has done it
 };
 
 /// When host and GPU are done with kernels that the host comes to at `host` and the GPU at `gpu`, one after the other.
@@ -20,6 +21,7 @@ std::pair<Time, Time> queue(const std::vector<Launched>& kernels, Time host, Tim
   for (const Launched& each : kernels) {
     gpu = std::max(gpu, host) + each.kernel;
     host += each.host;
+    if (each.waits) host = gpu = std::max(host, gpu);
   }
   return {host, gpu};
 }
@@ -29,9 +31,12 @@ struct KernelRun {
   Time kernels;
 };
 
-KernelRun of(const Launched& each) { return {{each.host, {}, 1}, each.kernel}; }
+KernelRun of(const Launched& each) {
+  if (!each.waits) return {{each.host, {}, 1}, each.kernel};
+  return {{each.host, std::max(each.host - each.kernel, Time{}), 0, Time{}}, each.kernel};
+}
 KernelRun operator+(const KernelRun& a, const KernelRun& b) {
-  return {then(a.host, a.kernels, b.host), a.kernels + b.kernels};
+  return {then(a.host, a.kernels, b.host, b.kernels), a.kernels + b.kernels + held_up(a.host, b.host)};
 }
 
 KernelRun all(std::span<const Launched> kernels) {
@@ -40,12 +45,12 @@ KernelRun all(std::span<const Launched> kernels) {
   return run;
 }
 
-std::vector<Launched> random_kernels(std::mt19937& random, std::size_t most) {
+std::vector<Launched> random_kernels(std::mt19937& random, std::size_t most, bool waits = false) {
   const auto below = [&](std::uint32_t end) { return microseconds(static_cast<std::int64_t>(random() % end)); };
   std::vector<Launched> out(1 + random() % most);
   for (Launched& each : out) {
     const Time host = below(30);
-    each = {host, below(40)};
+    each = {host, below(40), waits && random() % 5 == 0};
   }
   return out;
 }
@@ -53,8 +58,8 @@ std::vector<Launched> random_kernels(std::mt19937& random, std::size_t most) {
 void expect_as_queued(const KernelRun& run, const std::vector<Launched>& kernels) {
   for (const Time ahead : {microseconds(-200), Time{}, microseconds(7), microseconds(300)}) {
     const auto [host, gpu] = queue(kernels, microseconds(500), microseconds(500) + ahead);
-    EXPECT_EQ(microseconds(500) + run.host.time, host);
     EXPECT_EQ(microseconds(500) + std::max(ahead, run.host.behind) + run.kernels, gpu);
+    EXPECT_EQ(run.host.ahead ? gpu - *run.host.ahead : microseconds(500) + run.host.time, host);
   }
 }
 
@@ -67,6 +72,22 @@ TEST(HostWork, ThreeNumbersSayWhatAQueueOfKernelsDoesFromWhereverHostAndGpuComeT
     const std::span<const Launched> span = kernels;
     const std::size_t cut = random() % (kernels.size() + 1);
     expect_as_queued(all(span.first(cut)) + all(span.subspan(cut)), kernels);
+  }
+}
+
+TEST(HostWork, BehindAWaitTheHostIsAsFarAheadWhereverItCameFrom) {
+  std::mt19937 random(19);
+  for (int turn = 0; turn < 500; ++turn) {
+    const std::vector<Launched> kernels = random_kernels(random, 40, true);
+    expect_as_queued(all(kernels), kernels);
+    const std::span<const Launched> span = kernels;
+    const std::size_t cut = random() % (kernels.size() + 1);
+    expect_as_queued(all(span.first(cut)) + all(span.subspan(cut)), kernels);
+    const KernelRun once = all(kernels);
+    std::vector<Launched> thrice;
+    for (int i = 0; i < 3; ++i) thrice.insert(thrice.end(), kernels.begin(), kernels.end());
+    expect_as_queued({repeated(once.host, once.kernels, 3), once.kernels * 3 + held_up(once.host, once.host) * 2},
+                     thrice);
   }
 }
 

@@ -54,15 +54,24 @@ TEST_F(Pass, AHostThatReadsAResultGainsNoLead) {
   };
   const PassTime brief = of(20e6);  // 10 us: the host is late
   EXPECT_EQ(brief.compute, microseconds(50));
-  EXPECT_EQ(brief.duration, microseconds(410));
-  EXPECT_EQ(brief.exposed_host, brief.duration - brief.compute);
+  EXPECT_EQ(brief.host.behind, microseconds(180));   // at the first wait
+  EXPECT_EQ(brief.exposed_host, microseconds(180));  // at the second
+  EXPECT_EQ(brief.duration, microseconds(50 + 180));
   EXPECT_EQ(brief.host.time, microseconds(500));
-  EXPECT_EQ(brief.host.behind, Time{});
-  const PassTime lengthy = of(2e9);  // 1 ms: the host waits
+  EXPECT_EQ(brief.host.ahead, microseconds(-90));  // which launches no more
+  const PassTime lengthy = of(2e9);                // 1 ms: the host waits
   EXPECT_EQ(lengthy.duration, milliseconds(5));
   EXPECT_EQ(lengthy.exposed_host, Time{});
-  EXPECT_EQ(lengthy.host.time, milliseconds(4) + microseconds(100));
-  EXPECT_EQ(lengthy.host.launches, 5);
+  EXPECT_EQ(lengthy.host.behind, Time{});
+  EXPECT_EQ(lengthy.host.time, microseconds(500));
+  EXPECT_EQ(lengthy.host.ahead, microseconds(900));
+  EXPECT_EQ(lengthy.host.launches, 1);
+  // Again and again: each is held up once more.
+  EXPECT_EQ((brief * 3).duration, microseconds(3 * 230 + 2 * (180 + 90)));
+  EXPECT_EQ(in_a_row(brief), microseconds(500));
+  // Beside another pass the GPU has kernels of that one while the host waits.
+  EXPECT_EQ(together(lengthy, lengthy).exposed_host, Time{});
+  EXPECT_EQ(together(brief, brief).host.behind, microseconds(2 * (500 - 50)));
 }
 
 struct PassInParts : Pass {
@@ -145,6 +154,19 @@ TEST_F(Pass, TheHostHoldsUpAPassOfTinyKernelsToTheLaunchOfItsLast) {
   EXPECT_EQ(begun_together(pass).exposed_host, microseconds(99 * 4));
   // Launches of one kernel are spread over it.
   EXPECT_EQ(pass_time({Elementwise{{}, 200e6, 100}}, cost, fixed).host.behind, pass.host.behind);
+}
+
+// Copies may meet less than others, and end sooner.
+TEST_F(Pass, WaitingForCopiesHidesNoLaunches) {
+  for (const Time copies : {Time{}, microseconds(5), microseconds(500)}) {
+    const PassTime one{.duration = microseconds(10) + copies,
+                       .compute = microseconds(10),
+                       .exposed_copy = copies,
+                       .host = {microseconds(30), {}, 1}};
+    EXPECT_EQ((one + one).host.behind, microseconds(20));
+    EXPECT_EQ((one * 3).host.behind, microseconds(40));
+    EXPECT_EQ((one + one).duration, one.duration * 2);
+  }
 }
 
 TEST_F(Pass, ACollectiveHasAHostTimeOfItsOwn) {

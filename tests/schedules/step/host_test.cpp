@@ -52,6 +52,8 @@ Ends queued(const Scenario& s) {
         if (s.software.launch_blocking)
           ends.host = ends.gpu = std::max(ends.host, ends.gpu + s.software.host_per_kernel);
       }
+      if (const auto* touch = std::get_if<Elementwise>(&kernel); touch && touch->host_waits)
+        ends.host = ends.gpu = std::max(ends.host, ends.gpu);
     }
   };
   for (std::int64_t m = 0; m < s.training.global_batch; ++m) {
@@ -89,6 +91,33 @@ TEST(Host, AStepOfOneGpuEndsWhenAQueueOfItsKernelsDoes) {
         EXPECT_EQ(f.step, std::max(ends.host, ends.gpu) + update(s)) << each << " us, " << micro_batches;
         EXPECT_EQ(in_parts(f), f.step);
       }
+}
+
+// In every layer forward the host waits for the counts of experts' tokens, and has no lead behind them.
+TEST(Host, AStepWhoseHostWaitsInEveryLayerEndsWhenThatQueueDoes) {
+  Time waited{};
+  for (const Recompute recompute : {Recompute::none, Recompute::full})
+    for (const std::int64_t micro_batches : {1, 2, 7})
+      for (const double each : {0.0, 1.0, 4.0, 9.0, 14.0, 30.0, 80.0}) {
+        Scenario s = on_one_gpu(micro_batches);
+        s.recompute = recompute;
+        s.model.family = Family::moe;
+        s.model.experts = {.count = 8, .active = 2, .ffn = 1024};
+        s.software.grouped_multiply = true;
+        s.software.host_per_kernel = from_seconds(each * 1e-6);
+        s.software.host_per_checkpoint = microseconds(70);
+        const Time without = forecast(s).step;
+        s.software.expert_counts_to_host = true;
+        const Ends ends = queued(s);
+        const Forecast f = forecast(s);
+        EXPECT_EQ(f.step, std::max(ends.host, ends.gpu) + update(s)) << each << " us, " << micro_batches;
+        EXPECT_EQ(in_parts(f), f.step);
+        EXPECT_GE(f.step, without);
+        waited += f.step - without;
+        s.software.cuda_graphs = CudaGraphs::step;  // in which no host waits
+        EXPECT_EQ(forecast(s).stages.front().time.host, Time{});
+      }
+  EXPECT_GT(waited, Time{});
 }
 
 TEST(Host, OneThatIsFasterThanEveryKernelChangesNothing) {
@@ -215,6 +244,24 @@ TEST(Host, TimeOfAStepIsAddedToItAndOfAPassToEachOfThem) {
   s.software.host_per_pass = milliseconds(50);  // longer than any pass
   EXPECT_EQ(forecast(s).stages.front().time.host, forecast(s).step - without);
   EXPECT_GT(forecast(s).step, milliseconds(400));
+}
+
+// In the order of what the host has left to do.
+TEST(Host, GraphsOfModulesAreBetweenNoneAndThoseOfLayers) {
+  Scenario s = on_one_gpu(4);
+  s.software.host_per_kernel = microseconds(500);
+  const Time none = forecast(s).step;
+  s.software.cuda_graph_modules = {.attention = true};
+  const Time attention = forecast(s).step;
+  s.software.cuda_graph_modules = {.attention = true, .feed_forward = true};
+  const Time both = forecast(s).step;
+  EXPECT_LT(attention, none);
+  EXPECT_LT(both, attention);
+  s.software.cuda_graphs = CudaGraphs::layers;
+  ASSERT_EQ(check(s).size(), 1u);
+  EXPECT_EQ(check(s).front().key, "software.cuda_graph_modules");
+  s.software.cuda_graph_modules = {};
+  EXPECT_EQ(forecast(s).step, both);  // a layer has nothing else
 }
 
 TEST(Host, AGraphOfTheStepNeedsNoHostAndGraphsOfLayersOneLaunchEach) {
