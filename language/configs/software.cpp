@@ -8,6 +8,7 @@
 #include "language/configs/measured_kernels.h"
 #include "language/configs/nccl_release.h"
 #include "language/configs/network_shares.h"
+#include "language/core/convert.h"
 #include "language/core/library.h"
 #include "language/core/merge.h"
 #include "language/core/names_of.h"

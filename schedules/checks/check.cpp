@@ -382,6 +382,20 @@ std::int64_t whole_micro_batches(const Scenario& s) {
   return s.training.global_batch % samples_a_round == 0 ? s.training.global_batch / samples_a_round : 0;
 }
 
+void check_graphs(const Scenario& s, std::vector<Problem>& out) {
+  if (any(s.software.cuda_graph_modules) && (s.software.launch_blocking || s.software.cuda_graphs != CudaGraphs::none))
+    out.push_back({"software.cuda_graph_modules",
+                   "found modules, expected none with software." +
+                       std::string(s.software.launch_blocking ? "launch_blocking: kernels of a graph are not launched "
+                                                                "one by one"
+                                                              : "cuda_graphs: whole layers are captured")});
+  if (s.software.launch_blocking && s.software.cuda_graphs != CudaGraphs::none)
+    out.push_back(
+        {"software.cuda_graphs",
+         "found a graph, expected none with software.launch_blocking: kernels of a graph are not launched one "
+         "by one"});
+}
+
 /// What is wrong with sizes and with how a layer is split. Whether more may be asked.
 bool check_split(const Scenario& s, std::vector<Problem>& out) {
   const Parallelism& plan = s.parallelism;
@@ -424,17 +438,7 @@ bool check_split(const Scenario& s, std::vector<Problem>& out) {
   if (low && bf16_layers > 0 && bf16_layers >= s.model.layers)
     out.push_back({bf16_key, n(bf16_layers) + " layers in bf16 leave none in low precision; expected less than " +
                                  n(s.model.layers)});
-  if (any(s.software.cuda_graph_modules) && (s.software.launch_blocking || s.software.cuda_graphs != CudaGraphs::none))
-    out.push_back({"software.cuda_graph_modules",
-                   "found modules, expected none with software." +
-                       std::string(s.software.launch_blocking ? "launch_blocking: kernels of a graph are not launched "
-                                                                "one by one"
-                                                              : "cuda_graphs: whole layers are captured")});
-  if (s.software.launch_blocking && s.software.cuda_graphs != CudaGraphs::none)
-    out.push_back(
-        {"software.cuda_graphs",
-         "found a graph, expected none with software.launch_blocking: kernels of a graph are not launched one "
-         "by one"});
+  check_graphs(s, out);
   if (s.training.global_batch % (s.training.micro_batch * plan.data) != 0)
     out.push_back({"training.global_batch", "global_batch " + n(s.training.global_batch) +
                                                 " is not a multiple of micro_batch " + n(s.training.micro_batch) +
