@@ -26,9 +26,10 @@ namespace {
 using namespace schedules;
 
 /// What of a pass surely takes the GPU's time. `kernels_alone`: traffic in it may hide, or take less than when all
-/// groups ask at once.
+/// groups ask at once, and another pass's kernels may run while the host of this one waits.
 Time least(const PassTime& pass, bool kernels_alone) {
-  return kernels_alone ? pass.compute + pass.exposed_host : pass.duration;
+  if (!kernels_alone) return pass.duration;
+  return pass.host.ahead ? pass.compute : pass.compute + pass.exposed_host;
 }
 
 /// Whether hosts hold up passes one by one; else they run ahead of the GPU.

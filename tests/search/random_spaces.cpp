@@ -75,6 +75,10 @@ void draw_software(Draw& draw, Scenario& s) {
   if (draw.one_in(10)) software.launch_blocking = true;
   if (!software.launch_blocking && draw.one_in(8))
     software.cuda_graphs = draw.of({CudaGraphs::layers, CudaGraphs::step});
+  else if (!software.launch_blocking && draw.one_in(6))
+    software.cuda_graph_modules = {.attention = true, .router = true, .counts = true};
+  software.host_per_linear = draw.of<Time>({Time{}, microseconds(30)});
+  software.expert_counts_to_host = draw.one_in(2);
   if (draw.one_in(4)) software.send_delay = microseconds(300);
 }
 
