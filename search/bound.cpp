@@ -26,10 +26,11 @@ namespace {
 using namespace schedules;
 
 /// What of a pass surely takes the GPU's time. `kernels_alone`: traffic in it may hide, or take less than when all
-/// groups ask at once, and another pass's kernels may run while the host of this one waits.
+/// groups ask at once. While the GPU waits for a host that has waited for it, data traffic goes on and another pass's
+/// kernels may run: that is not counted.
 Time least(const PassTime& pass, bool kernels_alone) {
-  if (!kernels_alone) return pass.duration;
-  return pass.host.ahead ? pass.compute : pass.compute + pass.exposed_host;
+  const Time of_host = pass.host.ahead ? Time{} : pass.exposed_host;
+  return kernels_alone ? pass.compute + of_host : pass.duration - pass.exposed_host + of_host;
 }
 
 /// Whether hosts hold up passes one by one; else they run ahead of the GPU.
