@@ -43,14 +43,9 @@ struct ScenarioDraft {
 using D = ScenarioDraft;
 
 Names recompute_names() { return {schedules::kRecomputeNames.begin(), schedules::kRecomputeNames.end()}; }
-Names module_names() {
-  Names names;
-  for (const schedules::RecomputedModule& module : schedules::kRecomputedModules) names.push_back(module.name);
-  return names;
-}
+Names module_names() { return names_in(schedules::kRecomputedModules); }
 Names lora_target_names() {
-  Names names;
-  for (const schedules::LoraTarget& target : schedules::kLoraTargets) names.push_back(target.name);
+  Names names = names_in(schedules::kLoraTargets);
   names.push_back("all-linear");
   return names;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 
@@ -177,6 +178,11 @@ struct Software {
   std::string transport_stack;  ///< the file of configs/software/ whose constants `transport` starts from
   std::string source;
 };
+
+/// What the host needs, but for collectives, whose time may be a kernel's.
+inline constexpr std::array kHostTimes{
+    &Software::host_per_kernel, &Software::host_per_linear, &Software::host_per_expert, &Software::host_per_checkpoint,
+    &Software::host_per_pass,   &Software::host_per_step,   &Software::host_per_peer};
 
 /// Host work on the cluster's CPUs.
 inline Time on_host(const Software& software, Time work) {

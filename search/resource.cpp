@@ -86,10 +86,7 @@ void scans(Scenario& s, ResourceVisitor& visitor) {
 void host(Scenario& s, ResourceVisitor& visitor) {
   schedules::Software& software = s.software;
   if (software.host_per_collective) visitor.time(*software.host_per_collective);
-  for (Time* each :
-       {&software.host_per_kernel, &software.host_per_linear, &software.host_per_expert, &software.host_per_checkpoint,
-        &software.host_per_pass, &software.host_per_step, &software.host_per_peer})
-    visitor.time(*each);
+  for (const auto each : schedules::kHostTimes) visitor.time(software.*each);
 }
 
 void nvlink(Scenario& s, ResourceVisitor& visitor) { link_rates(s, visitor, is_nvlink); }

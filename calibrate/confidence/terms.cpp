@@ -46,11 +46,7 @@ Time times(Time t, double factor) { return from_seconds(to_seconds(t) * factor);
 
 void launches(Scenario& s, double factor) {
   s.software.kernel_gap = times(s.software.kernel_gap, factor);
-  for (Time schedules::Software::*each :
-       {&schedules::Software::host_per_kernel, &schedules::Software::host_per_linear,
-        &schedules::Software::host_per_expert, &schedules::Software::host_per_checkpoint,
-        &schedules::Software::host_per_pass, &schedules::Software::host_per_step, &schedules::Software::host_per_peer})
-    s.software.*each = times(s.software.*each, factor);
+  for (const auto each : schedules::kHostTimes) s.software.*each = times(s.software.*each, factor);
   if (std::optional<Time>& each = s.software.host_per_collective) each = times(*each, factor);
   each_gpu(s, [&](Gpu& gpu) { gpu.memory_ramp = times(gpu.memory_ramp, factor); });
 }

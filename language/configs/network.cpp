@@ -56,11 +56,7 @@ const std::vector<Op>& ops() {
   return all;
 }
 
-Names op_names() {
-  Names names;
-  for (const Op& op : ops()) names.push_back(op.name);
-  return names;
-}
+Names op_names() { return names_in(ops()); }
 Names norm_names() { return {"none", "batch"}; }
 Names activation_names() { return {"none", "relu"}; }
 Names join_names() { return names_of<Join::drop>({"concatenate", "add", "drop"}); }

@@ -37,11 +37,7 @@ constexpr std::array kOverlapWords{
     OverlapWord{"none", schedules::TensorOverlap::none}, OverlapWord{"backward", schedules::TensorOverlap::backward},
     OverlapWord{"all", schedules::TensorOverlap::all}, OverlapWord{"false", schedules::TensorOverlap::none},
     OverlapWord{"true", schedules::TensorOverlap::backward}};
-Names captured_names() {
-  Names names;
-  for (const schedules::CapturedModule& module : schedules::kCapturedModules) names.push_back(module.name);
-  return names;
-}
+Names captured_names() { return names_in(schedules::kCapturedModules); }
 Names overlap_names() {
   Names names;
   for (const OverlapWord& each : kOverlapWords) names.push_back(each.word);

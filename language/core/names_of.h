@@ -21,4 +21,12 @@ Names names_of(const std::string_view (&words)[count]) {
   return {words, words + count};
 }
 
+/// The names of a table's entries, in its order.
+template <class Entries>
+Names names_in(const Entries& entries) {
+  Names names;
+  for (const auto& entry : entries) names.push_back(entry.name);
+  return names;
+}
+
 }  // namespace stepcast::language

@@ -30,9 +30,13 @@ struct KernelCost {
   const Software& software;
   Precision precision;
   std::uint32_t peers = 0;  ///< other tensor ranks whose hosts each collective among them waits for
-  bool captured = false;    ///< the kernels are one CUDA graph: one launch
-  bool of_layer = false;    ///< some of them may be: Software::cuda_graph_modules
+  bool of_layer = false;    ///< which graphs of layers, or of what they are made of, capture
   double slowest = 1;       ///< how much longer multiplies take on the slowest of the job's GPUs than in the mean
+
+  /// Whether the kernels are one CUDA graph, or part of one: no more than one launch, and the host waits for none.
+  bool captured() const {
+    return software.cuda_graphs == CudaGraphs::step || (of_layer && software.cuda_graphs == CudaGraphs::layers);
+  }
 
   /// On the stream, the gap to the next kernel included. Traffic, which a machine times, takes none here.
   Time time(const Kernel& kernel) const;

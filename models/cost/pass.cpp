@@ -100,11 +100,13 @@ class PassClock {
     launched();
     launching_ = cost_.launch(kernel, before);
     launching_.count *= times;
-    if (cost_.captured && pass_.host.launches > 0) launching_ = {};
-    if (in_graph_.empty() || !in_graph_[at_]) return;
-    launching_ =
-        at_ > 0 && in_graph_[at_ - 1] ? HostLaunches{} : HostLaunches{1, cost_.launch(Elementwise{}, nullptr).each};
+    if (cost_.captured() && pass_.host.launches > 0) launching_ = {};
+    if (!in_graph(at_)) return;
+    const bool goes_on = at_ > 0 && in_graph(at_ - 1);
+    launching_ = goes_on ? HostLaunches{} : HostLaunches{1, on_host(cost_.software, cost_.software.host_per_kernel)};
   }
+
+  bool in_graph(std::size_t kernel) const { return !in_graph_.empty() && in_graph_[kernel]; }
 
   /// Accounts for the kernel that was launched last, now that it is known how long it takes: its launches are spread
   /// over it.
@@ -124,7 +126,7 @@ class PassClock {
   /// The host waits for all it has launched, or the GPU for a host that is later: both go on at once.
   void wait_for_gpu() {
     launched();
-    if (cost_.software.launch_blocking || cost_.captured || cost_.software.cuda_graphs == CudaGraphs::step) return;
+    if (cost_.software.launch_blocking || cost_.captured()) return;
     HostWork& host = pass_.host;
     const Time late = host.ahead ? Time{} - *host.ahead : host.time - on_gpu();
     if (host.ahead) {
@@ -189,8 +191,7 @@ class PassClock {
   void run_in_parts(const Gemm& multiply, const TensorCollective& op) {
     finish_beside();
     launch(multiply, nullptr, op.parts);
-    const bool in_graph = !in_graph_.empty() && in_graph_[at_];
-    if (launching_.count > 0 && !cost_.captured && !in_graph) launching_.each += cost_.launch(op, nullptr).each;
+    if (launching_.count > 0 && !cost_.captured() && !in_graph(at_)) launching_.each += cost_.launch(op, nullptr).each;
     Gemm part = multiply;
     part.shape.m = (multiply.shape.m + op.parts - 1) / op.parts;
     Time each{}, all{};

@@ -79,7 +79,6 @@ KernelCost cost_of(const Scenario& s) {
 KernelCost cost_of(const Scenario& s, const Ranks& ranks, const Block& block) {
   KernelCost cost = cost_of(s);
   cost.peers = ranks.stages_leave_nodes() ? s.parallelism.tensor - 1 : 0;
-  cost.captured = block.layer && s.software.cuda_graphs == CudaGraphs::layers;
   cost.of_layer = block.layer;
   return cost;
 }

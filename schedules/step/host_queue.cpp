@@ -49,7 +49,7 @@ HostQueue::Written HostQueue::written(workload::Program& program, std::uint32_t 
   TaskId launched = program.kernels(*stream_, std::max(since, Time{}));
   for (std::optional<Gate>* gate : {&gate_, &own_gate_}) {
     if (!*gate) continue;
-    since = gate == &gate_ ? (*gate)->since : Time{};
+    since = (*gate)->since;
     const TaskId done = program.delay(std::max(since, Time{}));
     program.after(done, (*gate)->after);
     launched = program.kernels(*stream_, Time{});

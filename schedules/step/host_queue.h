@@ -46,7 +46,8 @@ class HostQueue {
     std::int64_t launches = 0;
     Time kernels{};  ///< what they take at least
   };
-  /// The host starts no earlier than a pass has ended, and needs so long from there. Negative: so much earlier it does.
+  /// The host starts no earlier than a pass has ended, and needs so long from there. Negative: it starts so much
+  /// earlier.
   struct Gate {
     sim::TaskId after{};
     std::uint32_t number = 0;  ///< of that pass
@@ -70,10 +71,10 @@ class HostQueue {
   std::optional<sim::StreamId> stream_;  ///< of the host, where it has tasks
   std::vector<Queued> passes_;           ///< the driver may keep those from `first_` on
   std::size_t first_ = 0;
-  std::int64_t queued_ = 0;              ///< launches of these
-  Time kernels_queued_{};                ///< what they take at least
-  Time lead_{};                          ///< of the host, where it launches the last pass, at least
-  Time since_{};                         ///< what it has done until there that is not written down; as of a gate
+  std::int64_t queued_ = 0;  ///< launches of these
+  Time kernels_queued_{};    ///< what they take at least
+  Time lead_{};              ///< of the host, where it launches the last pass, at least
+  Time since_{};             ///< what it has done until there that is not written down; negative as a gate's is
   std::optional<Gate> gate_, own_gate_;  ///< the last that cut its lead, and that of the last pass
   std::optional<PassTime> last_;
   std::uint32_t number_ = 0;          ///< of the last pass

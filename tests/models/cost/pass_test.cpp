@@ -194,7 +194,8 @@ TEST_F(Pass, AGraphIsOneLaunchAndACompilerMakesElementwiseKernelsInARowOne) {
   scenario.software.compiled = true;
   EXPECT_EQ(pass_time(kernels, cost, fixed).host.launches, 5);
   KernelCost captured = cost;
-  captured.captured = true;
+  captured.of_layer = true;
+  scenario.software.cuda_graphs = CudaGraphs::layers;
   const PassTime graph = pass_time(kernels, captured, fixed);
   EXPECT_EQ(graph.host.launches, 1);
   EXPECT_EQ(graph.host.time, microseconds(5));
