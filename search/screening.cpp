@@ -89,7 +89,7 @@ std::string Screening::each_accepted(std::size_t layout, const Skip& skip, const
 Outline Screening::outlined(std::size_t layout) const {
   Outline out;
   schedules::SharedParts parts;
-  std::set<std::tuple<WeightWork, bool, bool, bool>> kinds;  // by what of a plan its layers depend on
+  std::set<std::tuple<schedules::WeightWork, bool, bool, bool>> kinds;  // by what of a plan its layers depend on
   out.problem = each_accepted(
       layout, [](const Settings&) { return false; },
       [&](const Settings& settings, const Scenario& plan) {
