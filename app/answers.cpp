@@ -1,7 +1,5 @@
 #include "app/answers.h"
 
-#include <oneapi/tbb/global_control.h>
-
 #include <new>
 #include <stdexcept>
 
@@ -85,8 +83,7 @@ std::vector<Answer> answer(std::vector<language::Question> questions, const Answ
     forecast_alone(answers.front(), options);
     return answers;
   }
-  std::optional<oneapi::tbb::global_control> limit;
-  if (options.threads > 0) limit.emplace(oneapi::tbb::global_control::max_allowed_parallelism, options.threads);
+  const calibrate::MostThreads limit(options.threads);
   std::optional<ForecastProgress> progress(std::in_place, answers.size(), options.forecast.transfers);
   std::vector<char> again(answers.size(), false);
   std::optional<workload::Machines> machines(std::in_place);

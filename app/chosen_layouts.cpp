@@ -1,7 +1,5 @@
 #include "app/chosen_layouts.h"
 
-#include <oneapi/tbb/global_control.h>
-
 #include <algorithm>
 #include <stdexcept>
 #include <utility>
@@ -11,6 +9,7 @@
 #include "app/options.h"
 #include "app/split.h"
 #include "app/status_line.h"
+#include "calibrate/in_parallel.h"
 #include "schedules/forecast.h"
 #include "search/layouts/unsplit.h"
 #include "sim/in_quotes.h"
@@ -87,8 +86,7 @@ void check_alone(const AskedStages& stages, const search::LayoutOptions& options
 
 LayoutReport chosen_layouts(const schedules::Scenario& scenario, const search::LayoutOptions& options,
                             const AskedStages& stages, unsigned threads) {
-  std::optional<oneapi::tbb::global_control> limit;
-  if (threads > 0) limit.emplace(oneapi::tbb::global_control::max_allowed_parallelism, threads);
+  const calibrate::MostThreads limit(threads);
   const search::ProgramSolver solver = loaded_solver();
   workload::Machines machines(kLayoutMachineBytes);
   const schedules::ForecastOptions forecasting{.advise = false, .compare = false};

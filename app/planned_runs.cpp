@@ -1,13 +1,11 @@
 #include "app/planned_runs.h"
 
-#include <oneapi/tbb/global_control.h>
-
-#include <optional>
 #include <utility>
 
 #include "app/answers.h"
 #include "app/asked.h"
 #include "app/status_line.h"
+#include "calibrate/in_parallel.h"
 #include "language/core/visible_text.h"
 #include "sim/input_error.h"
 
@@ -46,8 +44,7 @@ void plan_one(PlannedRun& run, const schedules::Scenario& scenario, const PlanOp
 std::vector<PlannedRun> planned_runs(std::vector<language::Question> questions, const PlanOptions& options,
                                      unsigned threads, const std::string& dashes) {
   if (options.simulated == 1) throw InputError(failures_option(dashes), "found 1, expected at least 2 runs");
-  std::optional<oneapi::tbb::global_control> limit;
-  if (threads > 0) limit.emplace(oneapi::tbb::global_control::max_allowed_parallelism, threads);
+  const calibrate::MostThreads limit(threads);
   std::vector<schedules::Scenario> scenarios;
   for (language::Question& question : questions) {
     scenarios.push_back(question.scenario);

@@ -1,7 +1,5 @@
 #include "python/calls.h"
 
-#include <oneapi/tbb/global_control.h>
-
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -26,6 +24,7 @@
 #include "app/sweep/axis.h"
 #include "app/sweep/in_order.h"
 #include "app/sweep/point_answers.h"
+#include "calibrate/in_parallel.h"
 #include "language/configs/config_folders.h"
 #include "language/questions.h"
 #include "language/scenario_text.h"
@@ -93,16 +92,6 @@ std::vector<app::Answer> answered(Questions questions, const app::AnswerOptions&
   }
   return app::answer(std::move(questions), options);
 }
-
-class Threads {
- public:
-  explicit Threads(unsigned most) {
-    if (most > 0) limit_.emplace(oneapi::tbb::global_control::max_allowed_parallelism, most);
-  }
-
- private:
-  std::optional<oneapi::tbb::global_control> limit_;
-};
 
 void require_all_answered(const std::vector<app::Answer>& answers) {
   for (const app::Answer& each : answers)
@@ -183,7 +172,7 @@ std::string search(const Asking& asked, const SearchCall& call) {
   options.front = call.front;
   if (options.exhaustive && options.budget)
     throw InputError("budget", "found beside exhaustive, expected one of the two");
-  const Threads limit(call.threads);
+  const calibrate::MostThreads limit(call.threads);
   const search::Space space =
       app::search_space(scenario_of(asked, call.settings), options.objective, call.over, call.fix);
   return app::search_json(app::search_report(space, search::search(space, options, machines()), options.objective));
@@ -212,7 +201,7 @@ std::string layouts(const Asking& asked, const LayoutsCall& call) {
 }
 
 std::string sensitivity(const Asking& asked, const std::vector<std::string>& settings, unsigned threads) {
-  const Threads limit(threads);
+  const calibrate::MostThreads limit(threads);
   const schedules::Scenario scenario = scenario_of(asked, settings);
   return app::sensitivity_json({scenario, search::sensitivity(scenario, machines())});
 }

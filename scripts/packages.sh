@@ -1,7 +1,7 @@
 # Sourced by stepcast and test.sh: installs Debian packages that are missing. `say` and `fail` are the caller's.
 
 packages=(g++ cmake ninja-build ccache libboost-graph-dev libboost-program-options-dev libboost-context-dev
-  libyaml-cpp-dev libgtest-dev libgmock-dev libbenchmark-dev libfmt-dev nlohmann-json3-dev libtbb-dev libeigen3-dev
+  libyaml-cpp-dev libgtest-dev libgmock-dev libbenchmark-dev libfmt-dev nlohmann-json3-dev libeigen3-dev
   libpugixml-dev pkgconf librsvg2-dev fonts-dejavu-core libarchive-dev libsqlite3-dev libtomlplusplus-dev)
 # What parts of stepcast are built with that all others do without: layouts by integer programs, Chakra traces, the
 # page of reports, and a faster allocator. A Node.js of another origin brings its own npm.

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <oneapi/tbb/global_control.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -25,6 +24,7 @@
 #include "app/search_start.h"
 #include "app/status_line.h"
 #include "app/stop_signals.h"
+#include "calibrate/in_parallel.h"
 #include "language/configs/config_folders.h"
 #include "language/core/streams.h"
 #include "language/frameworks/emit.h"
@@ -94,12 +94,6 @@ std::string state_text(const search::SearchState& state, bool stops) {
                                   state.all, state.simulating ? "plans" : "layouts");
   if (state.best) words += ", the best so far takes " + text(*state.best);
   return words + (stops ? "; stopping, a second signal ends at once" : "");
-}
-
-std::optional<oneapi::tbb::global_control> at_most(unsigned threads) {
-  std::optional<oneapi::tbb::global_control> limit;
-  if (threads > 0) limit.emplace(oneapi::tbb::global_control::max_allowed_parallelism, threads);
-  return limit;
 }
 
 /// `stop`: null where a signal ends the search without an answer.
@@ -265,7 +259,7 @@ int search_plans(const std::vector<std::string>& words) {
   auto questions = questions_asked(*asked, {{"--report", page}});
   if (!questions) return kBadInput;
   keep_freed_memory();
-  const auto limit = at_most(asked->threads);
+  const calibrate::MostThreads limit(asked->threads);
   workload::Machines machines(kMachineBytes);
   if (questions->size() != 1) return search_each(*asked, options, *questions, machines);
   const language::Question& question = questions->front();

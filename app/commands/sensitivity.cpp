@@ -1,12 +1,9 @@
 #include "search/sensitivity.h"
 
-#include <oneapi/tbb/global_control.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +15,7 @@
 #include "app/report/sensitivity_report.h"
 #include "app/report_asked.h"
 #include "app/status_line.h"
+#include "calibrate/in_parallel.h"
 #include "language/core/nearest.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
@@ -83,8 +81,7 @@ int tell_sensitivity(const std::vector<std::string>& words) {
   const language::Question& question = questions->front();
   if (!question.error.empty()) throw InputError("", question.error);
 
-  std::optional<oneapi::tbb::global_control> limit;
-  if (asked->threads > 0) limit.emplace(oneapi::tbb::global_control::max_allowed_parallelism, asked->threads);
+  const calibrate::MostThreads limit(asked->threads);
   workload::Machines machines(kSensitivityMachineBytes);
   const SensitivityReport report{
       question.scenario,

@@ -2,13 +2,13 @@
 // fit?), and how many that fit are simulated, on one core.
 
 #include <benchmark/benchmark.h>
-#include <oneapi/tbb/global_control.h>
 
 #include <random>
 #include <string>
 #include <vector>
 
 #include "app/freed_memory.h"
+#include "calibrate/in_parallel.h"
 #include "language/questions.h"
 #include "language/variants.h"
 #include "schedules/checks/check.h"
@@ -125,7 +125,7 @@ void screened(benchmark::State& state) {
   const search::Space all = search::usual_space(any_plan(space));
   search::SearchOptions options;
   options.budget = 1;
-  const oneapi::tbb::global_control one(oneapi::tbb::global_control::max_allowed_parallelism, 1);
+  const calibrate::MostThreads one(1);
   std::uint64_t plans = 0;
   for (auto _ : state) {
     workload::Machines machines;

@@ -1,11 +1,11 @@
 #include <benchmark/benchmark.h>
-#include <oneapi/tbb/global_control.h>
 
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "app/freed_memory.h"
+#include "calibrate/in_parallel.h"
 #include "language/questions.h"
 #include "schedules/pipeline/pipelines.h"
 #include "search/search.h"
@@ -43,7 +43,7 @@ search::Space llama_8b_on_8_gpus(const std::vector<std::pair<std::string, Values
 /// On one core, for the best plan alone. `plans`: screened and bounded a second; `peak_MB`: what the process's memory
 /// grows by at its peak.
 void screening(benchmark::State& state, const search::Space& space) {
-  const oneapi::tbb::global_control one(oneapi::tbb::global_control::max_allowed_parallelism, 1);
+  const calibrate::MostThreads one(1);
   const test::PeakMemory memory;
   double screened = 0;
   for (auto _ : state) {
@@ -59,7 +59,7 @@ void screening(benchmark::State& state, const search::Space& space) {
 /// On one core, every plan that fits. `plans`: simulated a second.
 void simulating(benchmark::State& state, const search::Space& space) {
   app::keep_freed_memory();  // as the command does
-  const oneapi::tbb::global_control one(oneapi::tbb::global_control::max_allowed_parallelism, 1);
+  const calibrate::MostThreads one(1);
   double simulated = 0;
   for (auto _ : state) {
     workload::Machines machines;

@@ -1,13 +1,13 @@
 #include "search/search.h"
 
 #include <gtest/gtest.h>
-#include <oneapi/tbb/global_control.h>
 
 #include <algorithm>
 #include <atomic>
 #include <map>
 #include <mutex>
 
+#include "calibrate/in_parallel.h"
 #include "sim/input_error.h"
 #include "tests/long.h"
 #include "tests/sanitized.h"

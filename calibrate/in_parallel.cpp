@@ -1,0 +1,62 @@
+#include "calibrate/in_parallel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace stepcast::calibrate {
+namespace {
+
+std::atomic<unsigned> most_threads{0};
+thread_local bool at_work = false;
+
+std::size_t threads() {
+  if (at_work) return 1;
+  if (const unsigned most = most_threads; most > 0) return most;
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+}  // namespace
+
+MostThreads::MostThreads(unsigned most) : before_(most_threads) {
+  if (most > 0) most_threads = most;
+}
+
+MostThreads::~MostThreads() { most_threads = before_; }
+
+void in_parallel(std::size_t count, const std::function<void(std::size_t)>& run) {
+  std::atomic<std::size_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr thrown;
+  const auto work = [&] {
+    const bool before = std::exchange(at_work, true);
+    for (std::size_t i = next++; i < count; i = next++) {
+      try {
+        run(i);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        if (!thrown) thrown = std::current_exception();
+        next = count;
+      }
+    }
+    at_work = before;
+  };
+  {
+    std::vector<std::jthread> others;
+    const std::size_t wanted = std::min(count, threads());
+    others.reserve(wanted);
+    try {
+      for (std::size_t other = 1; other < wanted; ++other) others.emplace_back(work);
+    } catch (const std::system_error&) {  // the machine has no more threads: those that there are do the work
+    }
+    work();
+  }
+  if (thrown) std::rethrow_exception(thrown);
+}
+
+}  // namespace stepcast::calibrate
