@@ -93,7 +93,9 @@ function(stepcast_library name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${name}/*.cpp)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${name}/*.h)
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
-  # The modules (docs/architecture.md, app/modules/), and the measuring programs, which are a project of their own.
+  # What is the program's alone, the modules (docs/architecture.md, app/modules/), and the measuring programs, which are a
+  # project of their own.
+  list(FILTER sources EXCLUDE REGEX "/app/program/")
   list(FILTER sources EXCLUDE REGEX "/app/(archive|cbc|chakra|mpi|png)_module/")
   list(FILTER sources EXCLUDE REGEX "/calibrate/measure/")
   list(FILTER headers EXCLUDE REGEX "/calibrate/measure/")
@@ -130,6 +132,7 @@ function(stepcast_library name)
     add_executable(stepcast ${PROJECT_SOURCE_DIR}/${name}/main.cpp)
     target_link_libraries(stepcast PRIVATE stepcast_options ${name} ${ARG_PRIVATE})
     stepcast_allocator(stepcast)
+    stepcast_use_archives(stepcast)
   endif()
 endfunction()
 
