@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "scenario/gemm_model.h"
@@ -44,6 +45,7 @@ struct Gpu {
   double attention_cudnn = 1;    ///< likewise cuDNN
   double attention_fp8_share = 1;  ///< as fp8_share, of fused attention in 8 bits
   double step_share = 1;  ///< in a running step, of all rates measured alone: clocks fall under the power limit
+  std::optional<double> low_precision_step_share{};  ///< likewise in a step whose multiplies have 8 or 4 bits
   double spread = 0;  ///< standard deviation of the speed of multiplies among GPUs of the kind, in shares of the mean
   double scan_speed = 1;              ///< of one multiprocessor in kernels that scan chunks (Software's ScanRates)
   std::int64_t attention_tile = 128;  ///< query rows that one block of the forward kernel works on

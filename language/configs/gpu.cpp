@@ -119,6 +119,8 @@ std::vector<Key<Gpu>> stated_keys() {
       {{"step_share", fraction(), "1",
         "in a running step, of all rates measured alone: clocks fall under the power limit"},
        store_number<&Gpu::step_share>},
+      {{"low_precision_step_share", fraction(), "step_share", "likewise in a step whose multiplies have 8 or 4 bits"},
+       [](Gpu& g, const Value& v) { g.low_precision_step_share = v.number; }},
       {{"spread", number(0, 0.2), "0", "standard deviation of multiplies' speed among GPUs, over its mean"},
        store_number<&Gpu::spread>},
       {{"source", text_type(), "", "where the numbers are from"}, [](Gpu& g, const Value& v) { g.source = v.text; }},

@@ -148,11 +148,15 @@ Time at_share(Time alone, double share) { return share == 1 ? alone : from_secon
 
 }  // namespace
 
-Time KernelCost::in_a_step(Time alone) const { return at_share(alone, software.compute_share * gpu.step_share); }
-
-Time KernelCost::multiply_in_a_step(Time alone) const {
-  return at_share(alone, software.compute_share * gpu.step_share / slowest);
+double KernelCost::share_in_a_step() const {
+  const double of_gpu =
+      is_low_precision(precision) ? gpu.low_precision_step_share.value_or(gpu.step_share) : gpu.step_share;
+  return software.compute_share * of_gpu;
 }
+
+Time KernelCost::in_a_step(Time alone) const { return at_share(alone, share_in_a_step()); }
+
+Time KernelCost::multiply_in_a_step(Time alone) const { return at_share(alone, share_in_a_step() / slowest); }
 
 double slowest_of(const Gpu& gpu, std::uint32_t gpus) {
   if (gpu.spread == 0 || gpus <= 1) return 1;

@@ -48,6 +48,8 @@ struct KernelCost {
   /// Of traffic, what is known without a machine.
   KernelRating rating(const Kernel& kernel) const;
 
+  /// Of the rates of kernels measured alone, what a running step has.
+  double share_in_a_step() const;
   /// What a kernel that takes so long alone takes in a running step.
   Time in_a_step(Time alone) const;
   /// Likewise a multiply, whose clock is its GPU's own: on the slowest of the job's.

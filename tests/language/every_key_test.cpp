@@ -134,6 +134,7 @@ TEST(EveryKey, OfTheGpuIsStored) {
   EXPECT_EQ(gpu.attention_cudnn, 0.64);
   EXPECT_EQ(gpu.attention_fp8_share, 0.65);
   EXPECT_EQ(gpu.step_share, 0.72);
+  EXPECT_EQ(gpu.low_precision_step_share, 0.71);
   EXPECT_EQ(gpu.scan_speed, 1.3);
   EXPECT_EQ(gpu.spread, 0.07);
   EXPECT_EQ(gpu.fp8_share, 0.73);
