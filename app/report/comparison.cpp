@@ -29,12 +29,14 @@ ComparedRow compare_row(const Answer& answer, std::span<const calibrate::Residua
   const schedules::Measured& measured = answer.question.scenario.measured;
   if (measured.step_time) row.measured_s = to_seconds(*measured.step_time);
   if (measured.peak_memory) row.measured_bytes = measured.peak_memory->value;
+  row.why = answer.question.error;
   if (!answer.forecast) {
     if (answer.question.refused) row.fits = false;
     return row;
   }
   const Forecast& f = *answer.forecast;
   row.fits = !f.out_of_memory;
+  if (f.out_of_memory) row.why = memory_message(*f.out_of_memory);
   if (f.simulated) row.predicted_s = to_seconds(f.step);
   if (row.measured_s && row.predicted_s) row.error = *row.predicted_s / *row.measured_s - 1;
   if (measured.step_time && answer.band) {
@@ -190,11 +192,9 @@ std::string validate_table(const Comparison& comparison) {
   for (const ComparedRow& row : comparison.rows) {
     bars.push_back(row.error ? plain_bar(std::abs(*row.error)) : Bar{});
     const language::Question& question = row.answer->question;
-    std::string note = question.error;
+    std::string note = row.why;
     if (question.scenario.measured.outcome == schedules::RunOutcome::failed)
       note = note.empty() ? "failed when it was tried" : "failed when it was tried: " + note;
-    if (row.answer->forecast && row.answer->forecast->out_of_memory)
-      note = memory_message(*row.answer->forecast->out_of_memory);
     for (const auto& [name, phase] : row.phases)
       note += fmt::format("{}{} {} of {} ({})", note.empty() ? "" : ", ", name, text(from_seconds(phase.predicted_s)),
                           text(from_seconds(phase.measured_s)), signed_percent(phase.error()));
@@ -252,7 +252,7 @@ std::string validate_csv(const Comparison& comparison) {
                      number(row.predicted_s), number(row.error),
                      row.measured_bytes ? std::to_string(*row.measured_bytes) : "",
                      row.predicted_bytes ? std::to_string(*row.predicted_bytes) : "", band[0], band[1], band[2],
-                     std::string(outcome_text(row)), fits_text(row), q.error});
+                     std::string(outcome_text(row)), fits_text(row), row.why});
   }
   return out;
 }

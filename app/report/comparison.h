@@ -16,6 +16,7 @@ namespace stepcast::app {
 struct ComparedRow {
   const Answer* answer = nullptr;
   std::optional<bool> fits;  ///< the plan can run and has the memory; nothing: nobody could tell
+  std::string why;           ///< it has no prediction, or the memory is too small
   std::optional<double> measured_s, predicted_s, error;
   /// The error of a model that knows one thing of each table: the median of the FLOP/s per GPU that its runs reached.
   std::optional<double> null_error;

@@ -178,7 +178,7 @@ std::string validate_json(const Comparison& comparison) {
                     {"in_range", band ? Json(band->in_range) : Json(nullptr)},
                     {"out_of_range", band ? Json(band->out_of_range) : Json::array()},
                     {"phases", std::move(phases)},
-                    {"why", q.error.empty() ? Json(nullptr) : Json(q.error)}});
+                    {"why", row.why.empty() ? Json(nullptr) : Json(row.why)}});
   }
   for (const ComparedTable& t : comparison.tables) {
     Json table{{"table", t.table}, {"rows", t.rows}};

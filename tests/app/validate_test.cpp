@@ -319,6 +319,17 @@ TEST(Validate, BandsHoldTheirShareOfMeasuredRows) {
   EXPECT_NEAR(published()["in_band_as_new_table"].get<double>(), 0.8, 0.1);
 }
 
+TEST(Validate, SaysOfARowThatDoesNotFitWhatMemoryIsMissing) {
+  const std::string command =
+      "validate scenarios/quickstart.yaml --set training.sequence=65536 --set 'measured.step_time=1 s' ";
+  const Json row = Json::parse(run_program(command + "--format json").out)["rows"][0];
+  EXPECT_EQ(row["fits"], false);
+  const std::string why = row["why"];
+  EXPECT_TRUE(why.starts_with("out of memory: needs ")) << why;
+  const std::string csv = run_program(command + "--format csv").out;
+  EXPECT_NE(csv.find(why), std::string::npos) << csv;
+}
+
 TEST(Validate, SaysWhichCommandComparesWholeRuns) {
   const Outcome outcome =
       run_program("validate scenarios/quickstart.yaml --set 'measured.run_time=3 days' --set measured.step_time=");
