@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <sstream>
+#include <utility>
 
 #define TOML_HEADER_ONLY 1
 #define TOML_EXCEPTIONS 1
@@ -38,7 +39,7 @@ void flatten_toml(const toml::table& table, const std::string& path, const std::
   }
 }
 
-Statements read_toml(std::string_view text, const std::string& file, const ShellStart& start) {
+ReadStatements read_toml(std::string_view text, const std::string& file, const ShellStart& start) {
   refuse_start(start, file);
   Statements out;
   try {
@@ -47,7 +48,7 @@ Statements read_toml(std::string_view text, const std::string& file, const Shell
     throw InputError(language::text(place_of(error.source(), file)),
                      "found no TOML: " + std::string(error.description()));
   }
-  return out;
+  return {std::move(out)};
 }
 
 void write_toml_section(const FileSection& section, const std::string& path, std::string& out) {

@@ -66,7 +66,7 @@ std::optional<Statements> named_by(const Statement& flag, const NamedFiles& file
   if (is_one_of(flag.name, {"--deepspeed", "--deepspeed_config", "--deepspeed_config_file",
                             "deepspeed_config.deepspeed_config_file"})) {
     if (!flag.text.ends_with(".json")) return std::nullopt;
-    Statements read = json_syntax.read(files.text_of(flag), flag.text, {});
+    Statements read = json_syntax.read(files.text_of(flag), flag.text, {}).statements;
     // The Trainer fills in what is "auto", from its own arguments.
     std::erase_if(read, [](const Statement& each) {
       return each.text == "auto" && each.name != "zero_optimization.reduce_bucket_size";
@@ -75,11 +75,13 @@ std::optional<Statements> named_by(const Statement& flag, const NamedFiles& file
   }
   if (flag.name == "--fsdp_config") {
     const bool inside = flag.text.starts_with('{');
-    Statements read = json_syntax.read(inside ? flag.text : files.text_of(flag), inside ? flag.name : flag.text, {});
+    Statements read =
+        json_syntax.read(inside ? flag.text : files.text_of(flag), inside ? flag.name : flag.text, {}).statements;
     for (Statement& each : read) each.name.insert(0, "fsdp_config.");
     return arguments_of(std::move(read));
   }
-  if (flag.name == "--config_file") return arguments_of(yaml_syntax.read(files.text_of(flag), flag.text, {}));
+  if (flag.name == "--config_file")
+    return arguments_of(yaml_syntax.read(files.text_of(flag), flag.text, {}).statements);
   return std::nullopt;
 }
 
@@ -93,22 +95,26 @@ std::optional<Statement> arguments_file(const std::vector<ShellWord>& words) {
   return std::nullopt;
 }
 
-Statements read_trainer(std::string_view text, const std::string& file, const ShellStart& start) {
+ReadStatements read_trainer(std::string_view text, const std::string& file, const ShellStart& start) {
   Statements given;
+  std::vector<std::string> notes;
   std::vector<ShellDocument> documents;
   std::optional<Statement> arguments;
   if (is_yaml(text)) {
-    given = arguments_of(yaml_syntax.read(text, file, start));
+    given = arguments_of(yaml_syntax.read(text, file, start).statements);
   } else {
     ShellReading script = script_of(text, file, start);
-    given = flags_of(script.words, file);
+    ReadStatements flags = flags_of(script.words, file);
+    given = std::move(flags.statements);
+    notes = std::move(script.notes);
+    std::ranges::move(flags.notes, std::back_inserter(notes));
     for (Statement& each : given) each.text = plain_value(each.text);
     documents = std::move(script.documents);
     arguments = arguments_file(script.words);
   }
   const NamedFiles files(std::move(documents), file);
   if (arguments) {
-    for (Statement& each : arguments_of(yaml_syntax.read(files.text_of(*arguments), arguments->text, {})))
+    for (Statement& each : arguments_of(yaml_syntax.read(files.text_of(*arguments), arguments->text, {}).statements))
       if (std::ranges::find(given, each.name, &Statement::name) == given.end()) given.push_back(std::move(each));
   }
   Statements out;
@@ -121,7 +127,7 @@ Statements read_trainer(std::string_view text, const std::string& file, const Sh
       if (!each.name.starts_with("--") || std::ranges::find(given, each.name, &Statement::name) == given.end())
         out.push_back(std::move(each));
   }
-  return out;
+  return {std::move(out), std::move(notes)};
 }
 
 std::string write_trainer(const std::vector<std::string>& heading, const Statements& statements) {
