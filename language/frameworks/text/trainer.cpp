@@ -24,10 +24,12 @@ std::string plain_value(const std::string& text) {
 
 /// Keys of a file of arguments: those at its top are flags; those of accelerate's sections lose what they repeat.
 Statements arguments_of(Statements statements) {
-  constexpr std::string_view kFsdp = "fsdp_config.fsdp_";
+  constexpr std::string_view kFsdp = "fsdp_config.fsdp_", kParallelism = "parallelism_config.parallelism_config_";
   for (Statement& each : statements) {
     if (each.name.find('.') == each.name.npos) each.name.insert(0, "--");
-    if (each.name.starts_with(kFsdp)) each.name.erase(kFsdp.find('.') + 1, 5);
+    for (const std::string_view repeats : {kFsdp, kParallelism})
+      if (const std::size_t dot = repeats.find('.'); each.name.starts_with(repeats))
+        each.name.erase(dot + 1, repeats.size() - dot - 1);
     each.text = plain_value(each.text);
   }
   return statements;
@@ -80,9 +82,21 @@ std::optional<Statements> named_by(const Statement& flag, const NamedFiles& file
     for (Statement& each : read) each.name.insert(0, "fsdp_config.");
     return arguments_of(std::move(read));
   }
-  if (flag.name == "--config_file")
+  // "--config" is of TRL's parser (trl/scripts/utils.py, TrlParser), where flags count more.
+  if (flag.name == "--config_file" || flag.name == "--config")
     return arguments_of(yaml_syntax.read(files.text_of(flag), flag.text, {}).statements);
   return std::nullopt;
+}
+
+/// Keys of JSON that a flag has as its value ('{"use_reentrant": false}'), which a file of arguments nests below it.
+std::optional<Statements> keys_inside(const Statement& flag) {
+  if (!flag.name.ends_with("_kwargs") || !flag.text.starts_with('{')) return std::nullopt;
+  Statements read = json_syntax.read(flag.text, flag.name, {}).statements;
+  for (Statement& each : read) {
+    each.name.insert(0, flag.name.substr(2) + ".");
+    each.place = flag.place;
+  }
+  return read;
 }
 
 /// A word behind the program that names a file of its arguments.
@@ -119,6 +133,10 @@ ReadStatements read_trainer(std::string_view text, const std::string& file, cons
   }
   Statements out;
   for (std::size_t i = 0; i < given.size(); ++i) {
+    if (std::optional<Statements> keys = keys_inside(given[i])) {
+      std::ranges::move(*keys, std::back_inserter(out));
+      continue;
+    }
     std::optional<Statements> inside = named_by(given[i], files);
     out.push_back(given[i]);
     if (!inside) continue;
