@@ -297,6 +297,8 @@ TEST(BadConfigurations, AreToldWhereTheyAreWrittenThoughTheScenarioContradictsIt
 }
 
 TEST(BadConfigurations, OfFilesNameThePath) {
+  EXPECT_THAT(of_file("torchtitan", "# Copyright\n\nfrom torchtitan.trainer import Trainer\n\ndef llama3_8b():\n"),
+              HasSubstr("given: found Python, in which torchtitan is configured behind v0.2.2 (config_registry.py)"));
   EXPECT_THAT(of_file("torchtitan", "a = = 1"), StartsWith("given:1:5: found no TOML: "));
   EXPECT_THAT(of_file("torchtitan", "[model]\nname = \"llama3\"\nflavour = \"8B\""),
               AllOf(StartsWith("given:3:"), HasSubstr("model.flavour: found a name"), HasSubstr("'model.flavor'")));
