@@ -95,10 +95,12 @@ class ConfigurationReader {
     std::erase_if(words_, [](const auto& word) { return word.first.starts_with('@'); });
   }
 
-  /// GPUs and ranks, where settings say how many and no row does: what a configuration leaves over may depend on them.
+  /// GPUs, ranks and a bucket, where settings say how many and no row does: what a configuration leaves over may depend
+  /// on them.
   void read_sizes() {
-    static constexpr std::array<std::string_view, 5> kSizes{"cluster.gpus", "cluster.nodes", "parallelism.tensor",
-                                                            "parallelism.pipeline", "parallelism.context"};
+    static constexpr std::array<std::string_view, 6> kSizes{"cluster.gpus",        "cluster.nodes",
+                                                            "parallelism.tensor",  "parallelism.pipeline",
+                                                            "parallelism.context", "data_parallel.bucket"};
     for (const std::string& setting : settings_) {
       const std::string key = setting.substr(0, setting.find('='));
       const bool has_row = std::ranges::find(rows_, key, &FlagRow::key) != rows_.end();

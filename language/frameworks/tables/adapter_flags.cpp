@@ -111,7 +111,9 @@ bool are_trained(const Words& words, bool factory) {
   const bool is_mixed = text_of(words, "@bf16") == "true" || text_of(words, "@fp16") == "true";
   const bool has_copies = is_mixed && (has_deepspeed(words) || has_fsdp(words));
   if (const std::string type = text_of(words, "@base_type"); !type.empty() && type != "fp32" && !has_copies)
-    refuse(words, "@base_type", "float32: parameters that are trained are kept in fp32");
+    refuse(words, "@base_type",
+           "float32: parameters that are trained are kept in fp32; where DeepSpeed or FSDP keep such copies, the whole "
+           "command: accelerate launch --config_file FILE PROGRAM.py --config FILE");
   return false;
 }
 

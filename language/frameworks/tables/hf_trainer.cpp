@@ -414,10 +414,10 @@ void read_hf(Words& words, const Framework&) {
   if (has_deepspeed(words)) {
     if (words.contains("@deepspeed") && !text_of(words, "@deepspeed").ends_with(".json"))
       refuse(words, "@deepspeed", "the name of a JSON file that is known");
-    if (text_of(words, "@bucket") == "auto")
+    if (text_of(words, "@bucket") == "auto" && !words.contains("data_parallel.bucket"))
       refuse(words, "@bucket",
-             "a whole number, or no such line and --set data_parallel.bucket: the Trainer makes "
-             "hidden x hidden of auto");
+             "a whole number, or --set data_parallel.bucket: the Trainer makes hidden x hidden of auto");
+    if (text_of(words, "@bucket") == "auto") take(words, "@bucket");
     if (!words.contains("data_parallel.zero")) say(words, "data_parallel.zero", "0", "assumed, DeepSpeed's default");
     return deepspeed.read(words, deepspeed);
   }

@@ -10,9 +10,9 @@
 
 #include "language/frameworks/text/condition.h"
 #include "language/frameworks/text/here_document.h"
+#include "language/frameworks/text/named_file.h"
 #include "language/frameworks/text/shell_text.h"
 #include "language/frameworks/text/slurm.h"
-#include "language/frameworks/text/sourced_file.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
@@ -271,10 +271,10 @@ class ShellScript {
 
   void take_in(const ShellCommand& command) {
     const ShellWord& name = command.words[1];
-    std::optional<SourcedFile> found = file_beside(name.text, script_);
+    std::optional<SourcedFile> found = sourced_file(name.text, script_);
     if (!found) {
       notes_.insert("What " + in_quotes(name.text) + " sets (" + language::text(name.place) +
-                    ") is not known: no such file stands beside the script.");
+                    ") is not known: no such file stands beside the script, or in a folder above.");
       return;
     }
     if (++calls_ > kMostCalls)

@@ -74,13 +74,40 @@ std::optional<std::int64_t> sum(std::string_view text, const ShellVariables& var
   return total;
 }
 
+/// Of "<path to the data>" in front: a word, or several, between brackets, or a tag ("</image>"). "<in >log" and "<in
+/// 2>log" are redirections.
+std::size_t placeholder_length(std::string_view text) {
+  constexpr std::size_t kLongest = 200;
+  text = text.substr(0, kLongest);
+  const std::size_t end = text.find('>');
+  const auto begins = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_'; };
+  if (end == text.npos || text[1] == '>') return 0;
+  const std::string_view inside = text.substr(1, end - 1);
+  const bool is_closing_tag =
+      inside.front() == '/' && inside.size() > 1 && std::ranges::all_of(inside.substr(1), is_shell_name);
+  if (!begins(inside.front()) && !is_closing_tag) return 0;
+  if (inside.find_first_of("\n\"'`\\$;|&<()") != inside.npos || is_shell_blank(inside.back())) return 0;
+  const std::string_view last = inside.substr(inside.rfind(' ') + 1);
+  if (last.size() < inside.size() && last.find_first_not_of("0123456789") == last.npos) return 0;
+  const char behind = end + 1 < text.size() ? text[end + 1] : '\n';
+  return behind == '>' || behind == '&' || behind == '|' || behind == '(' ? 0 : end + 1;
+}
+
+/// Of "([0]*3+[1]*45)" in front, as Megatron-LM takes it.
+std::size_t list_length(std::string_view text) {
+  if (text.size() < 3 || std::isdigit(static_cast<unsigned char>(text[2])) == 0) return 0;
+  const std::size_t end = text.find_first_not_of("([]0123456789,*+ ");
+  return end != text.npos && text[end] == ')' ? end + 1 : 0;
+}
+
 /// Where what stands at `from` ends: one character, or "$(command)", "${NAME...}" and "`command`" that are left as they
-/// are written, because it is not known what they give.
+/// are written, because it is not known what they give, and so is "<path>".
 std::size_t end_of_piece(std::string_view text, std::size_t from) {
   if (text[from] == '`') {
     const std::size_t end = text.find('`', from + 1);
     return end == text.npos ? from + 1 : end + 1;
   }
+  if (text[from] == '<') return from + std::max<std::size_t>(placeholder_length(text.substr(from)), 1);
   const char opens = text[from] == '$' && from + 1 < text.size() ? text[from + 1] : '\0';
   if (opens != '(' && opens != '{') return from + 1;
   const char closes = opens == '(' ? ')' : '}';
@@ -97,26 +124,6 @@ std::size_t end_of_word(std::string_view text, std::size_t from) {
   while (from < text.size() && text[from] != '\n' && text[from] != ' ' && text[from] != '\t')
     from = end_of_piece(text, from);
   return from;
-}
-
-/// Of "<path to the data>" in front: a word, or several, between brackets. "<in >log" and "<in 2>log" are redirections.
-std::size_t placeholder_length(std::string_view text) {
-  const std::size_t end = text.find('>');
-  const auto begins = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_'; };
-  if (end == text.npos || !begins(text[1])) return 0;
-  const std::string_view inside = text.substr(1, end - 1);
-  if (inside.find_first_of("\n\"'`\\$;|&<()") != inside.npos || is_shell_blank(inside.back())) return 0;
-  const std::string_view last = inside.substr(inside.rfind(' ') + 1);
-  if (last.size() < inside.size() && last.find_first_not_of("0123456789") == last.npos) return 0;
-  const char behind = end + 1 < text.size() ? text[end + 1] : '\n';
-  return behind == '>' || behind == '&' || behind == '|' || behind == '(' ? 0 : end + 1;
-}
-
-/// Of "([0]*3+[1]*45)" in front, as Megatron-LM takes it.
-std::size_t list_length(std::string_view text) {
-  if (text.size() < 3 || std::isdigit(static_cast<unsigned char>(text[2])) == 0) return 0;
-  const std::size_t end = text.find_first_not_of("([]0123456789,*+ ");
-  return end != text.npos && text[end] == ')' ? end + 1 : 0;
 }
 
 }  // namespace
@@ -227,9 +234,12 @@ ShellWords ShellText::read_word(const ShellVariables& variables) {
       }
       for (std::size_t i = 0; i < value.text.size();) {
         const std::size_t end = end_of_word(value.text, i);
-        if (end > i) add(std::string_view(value.text).substr(i, end - i), values.size() > 1 ? value.place : place);
-        if (end > i && !value.doubt.empty()) open->doubt = value.doubt;
-        if (end > i && !value.unset.empty()) open->unset = value.unset;
+        const std::string_view piece = std::string_view(value.text).substr(i, end - i);
+        if (!piece.empty()) add(piece, values.size() > 1 ? value.place : place);
+        // What is not known of the text stands in it as it is written.
+        const bool is_known = piece.find_first_of("$`") == piece.npos;
+        if (!is_known && !value.doubt.empty()) open->doubt = value.doubt;
+        if (!is_known && !value.unset.empty()) open->unset = value.unset;
         if (end < value.text.size() && open) words.push_back(*std::exchange(open, std::nullopt));
         i = end + 1;
       }
@@ -256,7 +266,9 @@ ShellWords ShellText::read_word(const ShellVariables& variables) {
     } else if (c == '\\' && cursor_.at + 1 < cursor_.text.size()) {
       next();
       const char escaped = next();
-      if (escaped != '\n') add(std::string(1, escaped), place);
+      // Inside of double quotes the others stay what they are, and the backslash with them.
+      const bool is_escape = !in_quotes_now || std::string_view("$`\"\\\n").find(escaped) != std::string_view::npos;
+      if (escaped != '\n') add(is_escape ? std::string(1, escaped) : std::string{'\\', escaped}, place);
       if (escaped == '\n' && !in_quotes_now) break;
     } else if (c == '$') {
       add_split(read_dollar(variables, in_quotes_now), place, in_quotes_now);

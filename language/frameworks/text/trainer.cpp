@@ -5,6 +5,7 @@
 
 #include "language/core/file_text.h"
 #include "language/frameworks/text/flags.h"
+#include "language/frameworks/text/named_file.h"
 #include "language/frameworks/text/sections.h"
 #include "language/frameworks/text/shell.h"
 #include "language/frameworks/text/syntax.h"
@@ -35,7 +36,7 @@ Statements arguments_of(Statements statements) {
   return statements;
 }
 
-/// Files that a script writes, or that stand beside it.
+/// Files that a script writes, or that stand beside it or in a folder above.
 class NamedFiles {
  public:
   NamedFiles(std::vector<ShellDocument> documents, const std::string& script)
@@ -45,13 +46,15 @@ class NamedFiles {
   std::string text_of(const Statement& statement) const {
     const auto written = std::ranges::find(documents_, statement.text, &ShellDocument::file);
     if (written != documents_.end()) return written->text;
-    const std::filesystem::path beside = std::filesystem::path(script_).parent_path() / statement.text;
+    const bool is_absolute = std::filesystem::path(statement.text).is_absolute();
+    const std::optional<std::filesystem::path> near =
+        is_absolute ? std::optional<std::filesystem::path>(statement.text) : file_near(statement.text, script_);
     std::error_code error;
-    if (!std::filesystem::is_regular_file(beside, error))
+    if (!near || !std::filesystem::is_regular_file(*near, error))
       throw InputError((statement.place.file.empty() ? "" : text(statement.place) + ": ") + statement.name,
                        "found " + in_quotes(statement.text) +
                            ", but no such file, and no here-document of the script that is written to it");
-    return read_file(beside, beside.string());
+    return read_file(*near, near->string());
   }
 
  private:

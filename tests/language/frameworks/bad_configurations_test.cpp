@@ -204,6 +204,11 @@ TEST(BadConfigurations, OfScriptsNameWhatMakesAValueDoubtful) {
   EXPECT_THAT(
       complaint([] { imported("megatron", "F=()\nfor i in 1 2; do F+=(--swiglu); done\n" + kFlags + "${F[@]}"); }),
       HasSubstr("found '${F[@]}', which the loop at given:2:1 changes; expected its flags"));
+  // Other words of the same text are known.
+  EXPECT_EQ(complaint([] {
+              imported("megatron", "T=x\nif [ -f x ]; then T=y; fi\nO=\"--swiglu --save $T --lr 1\"\n" + kFlags + "$O");
+            }),
+            "");
   EXPECT_THAT(complaint([] {
                 imported("megatron",
                          "F=--bf16\nwhile read x; do\nF=\"$F --swiglu\"\ndone\nrun --nnodes 1 train.py $F --x");

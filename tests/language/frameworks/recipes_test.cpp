@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "tests/language/frameworks/configurations.h"
 
 namespace stepcast::language {
@@ -130,6 +133,32 @@ TEST(Recipes, MayNameZerosSettingsWithoutTheirPrefix) {
                      {"cluster.node=dgx-h100", "cluster.gpus=8", "training.sequence=1024", "model=llama3-8b"})
                 .offload.optimizer,
             schedules::Tier::host);
+}
+
+TEST(Recipes, LeaveABucketOfAutoToASetting) {
+  const std::string script =
+      "cat > ds.json <<EOT\n{\"zero_optimization\": {\"stage\": 2, \"reduce_bucket_size\": \"auto\"}}\nEOT\n"
+      "torchrun --nproc_per_node 8 train.py --model_name_or_path meta-llama/Llama-3.1-8B --bf16 --max_length 2048 "
+      "--deepspeed ds.json";
+  EXPECT_THAT(complaint([&] { imported("hf-trainer", script); }), HasSubstr("or --set data_parallel.bucket"));
+  const auto bucket = imported("hf-trainer", script, {"cluster.node=dgx-h100", "data_parallel.bucket=32 MiB"});
+  EXPECT_EQ(schedules::bucket(bucket).value, 32 << 20);
+}
+
+// LLaMA-Factory's examples name them from the root of its repository.
+TEST(Recipes, NameFilesFromAFolderAboveThem) {
+  const std::filesystem::path folder = testing::TempDir() + "stepcast_factory";
+  std::filesystem::create_directories(folder / "examples" / "deepspeed");
+  std::ofstream(folder / "examples" / "deepspeed" / "ds_z2_config.json") << R"({"zero_optimization": {"stage": 2}})";
+  Library library = configs();
+  const std::vector<std::string> settings{"cluster.node=dgx-h100", "cluster.gpus=8"};
+  const std::string text =
+      kArguments + "stage: sft\nfinetuning_type: full\ndeepspeed: examples/deepspeed/ds_z2_config.json\n";
+  const auto read = [&](const std::string& name) {
+    return scenario_of_configuration(framework_named("hf-trainer", ""), text, name, settings, library).text;
+  };
+  EXPECT_THAT(read((folder / "examples" / "train_full" / "llama3.yaml").string()), HasSubstr("zero: 2"));
+  EXPECT_THAT(complaint([&] { read("elsewhere.yaml"); }), HasSubstr("but no such file"));
 }
 
 TEST(Recipes, MayHaveJsonAsAFlagsValue) {

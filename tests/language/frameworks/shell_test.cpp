@@ -278,6 +278,10 @@ TEST(Shell, KeepsAPlaceholderInOnePiece) {
   EXPECT_EQ(words("run --a <path>/vocab.json --b=<n> --c"), "run|--a|<path>/vocab.json|--b=<n>|--c");
   EXPECT_EQ(words("D=<Specify path and prefix>_text\nrun --a \"$D\" --b"),
             "run|--a|<Specify path and prefix>_text|--b");
+  // A variable that is split is not split there.
+  EXPECT_EQ(words("D=\"<some dir>/out\"\nrun --a $D --b"), "run|--a|<some dir>/out|--b");
+  EXPECT_EQ(words("T='--t <image> </image>'\nbash -c \"run $T --b\""), "run|--t|<image>|</image>|--b");
+  EXPECT_EQ(words("T=\"--t \\<image\\>\"\nbash -c \"run $T --b\""), "run|--t|<image>|--b");
   EXPECT_EQ(words("run --a ([0]*3+[1]*45) --b"), "run|--a|([0]*3+[1]*45)|--b");
   EXPECT_EQ(words("A=( --a ([0]+[1])*24 --b )\nrun ${A[@]}"), "run|--a|([0]+[1])*24|--b");
   EXPECT_EQ(words("run --a <in 2>log --b"), "run|--a|--b");
@@ -306,10 +310,10 @@ TEST(Shell, ReadsFilesThatItTakesInWhereTheyStandBesideIt) {
   EXPECT_THAT(read("source /etc/profile\nsource env/bin/activate\nrun --a").notes,
               testing::ElementsAre("What '/etc/profile' sets (" + script +
                                        ":1:8) is not known: no such file stands "
-                                       "beside the script.",
+                                       "beside the script, or in a folder above.",
                                    "What 'env/bin/activate' sets (" + script +
                                        ":2:8) is not known: no such file "
-                                       "stands beside the script."));
+                                       "stands beside the script, or in a folder above."));
   std::ofstream(folder / "endless.sh") << ". ./endless.sh\n";
   EXPECT_THROW(read("source endless.sh\nrun --a"), InputError);
   std::ofstream(folder / "open.sh") << "if true; then\n";
