@@ -361,7 +361,7 @@ void read_torch(Words& words, bool fsdp) {
     say(words, "software", "pytorch-fsdp1", "assumed, FSDP's version of accelerate's default: no fsdp_version");
 }
 
-void read_recompute(Words& words) {
+void read_checkpointing(Words& words) {
   if (!is_llama_factory(words))
     say(words, "recompute", text_of(words, "@recompute"), "@recompute");
   else if (text_of(words, "@no_recompute") == "true")
@@ -398,7 +398,7 @@ void read_hf(Words& words, const Framework&) {
   }
   refuse_both(words, "@bf16", "@fp16");
   refuse_both(words, "@deepspeed", "@fsdp");
-  read_recompute(words);
+  read_checkpointing(words);
   read_adapters(words);
   read_optimizer(words);
   if (text_of(words, "@liger") == "true") {
