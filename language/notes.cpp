@@ -110,6 +110,23 @@ void note_nic(const Scenario& s, std::vector<Note>& out) {
   out.push_back({"cluster.node.nic.nccl", nic->nccl_assumed + "; nccl: {} has the wire alone"});
 }
 
+/// A topology file of NCCL that clouds hand out names GPUs as PCIe devices alone, since NCCL looks for NVLinks itself.
+void note_imported_node(const Node& tree, const Scenario& s, Library& library, std::vector<Note>& out) {
+  const Node* written = tree.find("cluster");
+  if (written == nullptr || s.cluster.node.gpus < 2) return;
+  const Node cluster = library.expand_block(*written, cluster_schema(), "cluster");
+  const Node* const name = cluster.find("node");
+  if (name == nullptr) return;
+  const Node node = library.expand_block(*name, node_schema(), "cluster.node");
+  const Node* const file = node.find("file");
+  if (file == nullptr || !file->scalar.ends_with(".xml")) return;
+  const auto is_nvlink = [](const topology::GraphLink& link) { return link.type.kind == topology::LinkKind::nvlink; };
+  if (std::ranges::none_of(s.cluster.node.links, is_nvlink))
+    out.push_back({"cluster.node.nvlink",
+                   "the file has no NVLinks, so its GPUs are joined by PCIe alone; where the machine has some, which "
+                   "NCCL finds there itself, say nvlink and nvlinks_per_gpu beside file"});
+}
+
 /// What a model's file of another program leaves out, and which of its fields change nothing.
 void note_model(const Node& tree, Library& library, std::vector<Note>& out) {
   const Node* written = tree.find("model");
@@ -201,6 +218,7 @@ std::vector<Note> notes_on_defaults(const Node& tree, const Scenario& scenario, 
   std::vector<Note> out;
   note_software(tree, scenario, library, out);
   note_nic(scenario, out);
+  note_imported_node(tree, scenario, library, out);
   note_fabric(tree, scenario, library, out);
   note_network_of_one_node(tree, scenario, out);
   note_model(tree, library, out);

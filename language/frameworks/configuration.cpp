@@ -54,6 +54,7 @@ class ConfigurationReader {
 
   void read_all(const Statements& statements) {
     check_ignored(statements);
+    statements_ = statements;
     for (const Statement& statement : statements) {
       if (is_left_out(statement.name))
         add_once(left_out_, statement.name);
@@ -70,13 +71,12 @@ class ConfigurationReader {
                                     : statement.name == pattern;
     };
     const auto refused = std::ranges::find(refused_, statement.name, &RefusedName::name);
-    const bool harmless =
-        refused != refused_.end() && !refused->harmless.empty() && refused->harmless == statement.text;
+    const bool harmless = refused != refused_.end() && is_harmless(*refused, statement);
     if (refused != refused_.end() && !harmless && !refused->instead.empty() && is_set(refused->instead))
       return add_once(replaced_, statement.name);
     if (refused != refused_.end() && !harmless)
       throw InputError(at(statement), (statement.text.empty() ? "" : "found " + in_quotes(statement.text) + ": ") +
-                                          std::string(refused->why));
+                                          std::string(refused->why) + because_of(statement.unset));
     if (!harmless && !statement.of_launcher && !std::ranges::any_of(ignored_, is_ignored)) throw_unknown(statement);
     add_once(without_effect_, statement.name);
   }
@@ -95,10 +95,12 @@ class ConfigurationReader {
     std::erase_if(words_, [](const auto& word) { return word.first.starts_with('@'); });
   }
 
-  /// GPUs and ranks, where settings say how many and no row does: what a configuration leaves over may depend on them.
+  /// GPUs, ranks and a bucket, where settings say how many and no row does: what a configuration leaves over may depend
+  /// on them.
   void read_sizes() {
-    static constexpr std::array<std::string_view, 5> kSizes{"cluster.gpus", "cluster.nodes", "parallelism.tensor",
-                                                            "parallelism.pipeline", "parallelism.context"};
+    static constexpr std::array<std::string_view, 6> kSizes{"cluster.gpus",        "cluster.nodes",
+                                                            "parallelism.tensor",  "parallelism.pipeline",
+                                                            "parallelism.context", "data_parallel.bucket"};
     for (const std::string& setting : settings_) {
       const std::string key = setting.substr(0, setting.find('='));
       const bool has_row = std::ranges::find(rows_, key, &FlagRow::key) != rows_.end();
@@ -140,6 +142,14 @@ class ConfigurationReader {
   }
 
  private:
+  bool is_harmless(const RefusedName& refused, const Statement& statement) const {
+    const auto is_equal = [&](const Statement& each) {
+      return each.name == refused.equal_to && each.text == statement.text;
+    };
+    return (!refused.harmless.empty() && refused.harmless == statement.text) ||
+           std::ranges::any_of(statements_, is_equal);
+  }
+
   static std::string at(const Statement& statement) { return text(statement.place) + ": " + statement.name; }
 
   static void add_once(std::vector<std::string>& names, const std::string& name) {
@@ -187,7 +197,9 @@ class ConfigurationReader {
       throw InputError(at(statement),
                        "found " + in_quotes(value) + ", which " + statement.doubt + "; expected a value that is known");
     if (!row.present.empty()) {
-      if (!value.empty()) throw InputError(at(statement), "found " + in_quotes(value) + ", expected no value");
+      if (!value.empty())
+        throw InputError(at(statement),
+                         "found " + in_quotes(value) + ", expected no value" + because_of(statement.unset));
       value = row.present;
     } else if (value.empty()) {
       throw InputError(at(statement), "found no value, expected one");
@@ -228,6 +240,7 @@ class ConfigurationReader {
   const std::vector<FlagRow>& rows_;
   const std::vector<RefusedName> refused_;
   const std::vector<std::string_view> ignored_;
+  std::span<const Statement> statements_;
   Words words_;
   std::vector<std::string> without_effect_, replaced_, left_out_;
 };
@@ -299,7 +312,8 @@ ImportedScenario scenario_of_configuration(const Framework& framework, std::stri
                                            const std::filesystem::path& folder, const ImportOptions& options) {
   ConfigurationReader reader(framework, settings, options);
   reader.read_sizes();
-  reader.read_all(framework.syntax.read(text, file, options.start));
+  const ReadStatements read = framework.syntax.read(text, file, options.start);
+  reader.read_all(read.statements);
   try {
     reader.add_usual();
   } catch (const InputError& complaint) {
@@ -320,6 +334,7 @@ ImportedScenario scenario_of_configuration(const Framework& framework, std::stri
                     ".\n# Behind each line: what says it there (names as in " + std::string(framework.version) + ").\n";
   if (const std::string started = command_text(options.start, file); !started.empty())
     out += "# Read as started by: " + visible(started) + "\n";
+  for (const std::string& note : read.notes) out += "# " + visible(note) + "\n";
   out += reader.left_out_text();
   if (!says_size(tree)) out += "# How many GPUs start it is not said: without cluster.gpus it is one node.\n";
   write_commented(with_files_from(tree, folder), "", reader.words(), "", out);

@@ -55,7 +55,8 @@ void write_rows(const Framework& framework, Words& words, Statements& out) {
       if (text == row.present || text == row.usual) said.insert(row.key);
       continue;
     }
-    const auto spelling = std::ranges::find(row.spellings, text, &Spelling::ours);
+    const auto spelling =
+        std::ranges::find_if(row.spellings, [&](const Spelling& each) { return each.ours == text && !each.only_read; });
     if (!row.spellings.empty() && spelling == row.spellings.end()) {
       if (word->second.usual) continue;
       throw InputError(std::string(row.key), "found " + in_quotes(text) + ", which " + std::string(framework.title) +

@@ -12,6 +12,7 @@ namespace stepcast::language {
 /// One text of a key as a scenario has it and as a framework has it.
 struct Spelling {
   std::string_view ours, theirs;
+  bool only_read = false;  ///< of a fork of the framework, or of a release before: it is not written
 };
 
 /// A flag, or a key of a file, and the word that it stands for. Writing and reading both walk these.
@@ -36,6 +37,7 @@ struct RefusedName {
   std::string_view name, why;
   std::string_view harmless{};  ///< the text of the flag that changes nothing; empty: none
   std::string_view instead{};   ///< the key that `why` asks for: where --set gives it, the flag may stand; empty: none
+  std::string_view equal_to{};  ///< a flag beside which it changes nothing where both have the same text; empty: none
 };
 
 /// What a launch is made of beside the words.

@@ -9,6 +9,7 @@
 #include "language/core/type.h"
 #include "language/core/yaml.h"
 #include "language/hugging_face/model_type.h"
+#include "language/hugging_face/not_built.h"
 #include "language/hugging_face/text_model.h"
 #include "language/hugging_face/translation.h"
 #include "sim/in_quotes.h"
@@ -61,6 +62,10 @@ const ModelType& model_type_of(const Node& config, const std::string& path) {
   if (word != nullptr && word->kind != Node::Kind::nothing) {
     for (const ModelType* each : model_types())
       if (each->name == word->scalar) return *each;
+    if (const std::string_view why = not_built(word->scalar); !why.empty())
+      fail(word->place, join(path, "model_type"),
+           "found " + found(*word) + ", which has " + std::string(why) +
+               ": these are not built; expected one of the types of docs/hugging-face.md, or model.family with sizes");
     fail(word->place, join(path, "model_type"),
          "found " + found(*word) + ", expected " + one_of(word->scalar, names, names.size()));
   }

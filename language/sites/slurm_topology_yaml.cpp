@@ -96,6 +96,17 @@ Site blocks_of(const Node& block) {
 
 bool is_flat(const Node& topology) { return topology.find("flat") != nullptr; }
 
+/// What a topology is made of, by the plugin that it is for (topology.yaml(5), Slurm 25.11); "": not exactly one.
+std::string_view kind_of(const Node& topology) {
+  std::string_view kind;
+  for (const char* const each : {"tree", "block", "flat", "ring", "torus3d"}) {
+    if (topology.find(each) == nullptr) continue;
+    if (!kind.empty()) return "";
+    kind = each;
+  }
+  return kind;
+}
+
 /// The topology that is meant.
 const Node& topology_chosen(const std::vector<Node>& all, const std::string& file, const std::string& chosen) {
   std::vector<std::string_view> names;
@@ -126,15 +137,19 @@ Site read_slurm_topology_yaml(std::string_view text, const std::string& file, co
   if (document.kind != Node::Kind::list)
     fail(document.place, "", "found " + found(document) + ", expected a list of topologies: '- topology: NAME'");
   for (const Node& one : document.items) {
-    check_keys(one, {"topology", "cluster_default", "tree", "block", "flat"}, "a topology");
+    check_keys(one, {"topology", "cluster_default", "tree", "block", "flat", "ring", "torus3d"}, "a topology");
     word_at(one, "topology", "a topology");
-    const bool tree = one.find("tree") != nullptr, block = one.find("block") != nullptr;
-    if (int{tree} + int{block} + int{is_flat(one)} != 1)
-      fail(one.place, "", "found a topology that is not exactly one of tree, block and flat, expected one of them");
+    if (kind_of(one).empty())
+      fail(one.place, "",
+           "found a topology that is not exactly one of tree, block, flat, ring and torus3d, expected one of them");
   }
   const Node& topology = topology_chosen(document.items, file, chosen);
   if (is_flat(topology))
     fail(topology.place, "", "found a flat topology, which says nothing of switches; expected a tree or blocks");
+  if (const std::string_view kind = kind_of(topology); kind == "ring" || kind == "torus3d")
+    fail(topology.place, "",
+         "found a topology of kind " + std::string(kind) +
+             ", which has no switches; expected a tree or blocks (--topology names another of the file)");
   const Node* const tree = topology.find("tree");
   Site site = tree != nullptr ? tree_of(*tree) : blocks_of(*topology.find("block"));
   if (site.switches.empty()) fail(topology.place, "", "found no switch and no block, expected some with nodes");

@@ -38,6 +38,29 @@ TEST(Notes, SayWhichTransportAndFabricWereTaken) {
   EXPECT_TRUE(has(notes({"cluster.fabric.kind=fat-tree"}), "cluster.fabric.routing: adaptive, as the fabric does not"));
 }
 
+// As the files that Azure hands out (github.com/Azure/azhpc-images, customizations/ndv4.sh): bare PCIe devices.
+TEST(Notes, SayThatATopologyOfNcclHasNoNvlinks) {
+  const std::string file = testing::TempDir() + "stepcast_bare_gpus.xml";
+  const auto node = [&](const std::vector<std::string>& more) {
+    std::ofstream(file) << "<system version=\"1\"><cpu numaid=\"0\" arch=\"x86_64\" vendor=\"AuthenticAMD\">"
+                        << "<pci busid=\"ff:01.0\" class=\"0x060400\" link_speed=\"16 GT/s\" link_width=\"16\">"
+                        << "<pci busid=\"01:00.0\" class=\"0x030200\" link_speed=\"16 GT/s\" link_width=\"16\">"
+                        << "</pci><pci busid=\"02:00.0\" class=\"0x030200\"/></pci></cpu></system>";
+    std::vector<std::string> settings{"cluster.node=",
+                                      "cluster.node.builder=nccl-xml",
+                                      "cluster.node.file=" + file,
+                                      "cluster.node.gpu=a100-sxm4-80gb",
+                                      "cluster.nodes=1",
+                                      "parallelism.tensor=2",
+                                      "parallelism.pipeline=1"};
+    settings.insert(settings.end(), more.begin(), more.end());
+    return notes(settings);
+  };
+  const std::string note = "cluster.node.nvlink: the file has no NVLinks, so its GPUs are joined by PCIe alone";
+  EXPECT_TRUE(has(node({}), note)) << node({});
+  EXPECT_FALSE(has(node({"cluster.node.nvlink=nvlink3", "cluster.node.nvlinks_per_gpu=12"}), note));
+}
+
 TEST(Notes, SayWhatAFabricWithoutABaseTakesForNothing) {
   EXPECT_TRUE(has(notes({"cluster.fabric.kind=fat-tree"}),
                   "cluster.fabric.switch_latency: 0, and so is cable_latency, as the fabric says neither"));

@@ -4,6 +4,8 @@
 #include <array>
 #include <string>
 
+#include "language/frameworks/tables/accelerate.h"
+
 namespace stepcast::language {
 namespace {
 
@@ -54,6 +56,11 @@ std::vector<FlagRow> adapter_rows() {
       {.name = "--template", .key = "@template", .only_read = true, .remark = "training.lora, whose default it has"},
       {.name = "--lora_rank", .key = "@lora_rank", .only_read = true, .remark = "training.lora.rank"},
       {.name = "--lora_target", .key = "@targets", .only_read = true, .remark = "training.lora.target_modules"},
+      {.name = "--disable_gradient_checkpointing",
+       .key = "@no_recompute",
+       .spellings = yes_no,
+       .only_read = true,
+       .remark = "recompute, which LLaMA-Factory turns on"},
       {.name = "--quantization_bit",
        .key = "@four_bits",
        .spellings = {{"true", "4"}},
@@ -91,12 +98,6 @@ constexpr std::array<Spelling, 11> kOtherNames{{{"linear_qkv", "c_attn"},
                                                 {"down_proj", "dense_4h_to_h"},
                                                 {"o_proj, down_proj", "c_proj"}}};
 
-/// What says that the arguments are LLaMA-Factory's.
-bool is_factory(const Words& words) {
-  return std::ranges::any_of(std::array{"@finetuning", "@stage", "@template", "@lora_rank"},
-                             [&](const char* own) { return words.contains(own); });
-}
-
 /// Whether adapters are trained; weights in 4 bits and of 16 bits need them.
 bool are_trained(const Words& words, bool factory) {
   const std::string finetuning = text_of(words, "@finetuning");
@@ -105,8 +106,14 @@ bool are_trained(const Words& words, bool factory) {
     refuse(words, "@four_bits", "--use_peft true beside it: weights in 4 bits are not trained");
   if (!factory && !words.contains("@adapters") && words.contains("@rank"))
     refuse(words, "@rank", "--use_peft true or false beside it");
-  if (const std::string type = text_of(words, "@base_type"); !type.empty() && type != "fp32")
-    refuse(words, "@base_type", "float32: parameters that are trained are kept in fp32");
+  // With mixed precision DeepSpeed and FSDP keep fp32 copies whatever the type is that weights are loaded in
+  // (accelerate v1.10, Accelerator.prepare_model() and fsdp2_prepare_model()).
+  const bool is_mixed = text_of(words, "@bf16") == "true" || text_of(words, "@fp16") == "true";
+  const bool has_copies = is_mixed && (has_deepspeed(words) || has_fsdp(words));
+  if (const std::string type = text_of(words, "@base_type"); !type.empty() && type != "fp32" && !has_copies)
+    refuse(words, "@base_type",
+           "float32: parameters that are trained are kept in fp32; where DeepSpeed or FSDP keep such copies, the whole "
+           "command: accelerate launch --config_file FILE PROGRAM.py --config FILE");
   return false;
 }
 
@@ -130,8 +137,13 @@ void say_targets(Words& words, const Defaults& usual) {
 
 }  // namespace
 
+bool is_llama_factory(const Words& words) {
+  return std::ranges::any_of(std::array{"@finetuning", "@stage", "@template", "@lora_rank", "@no_recompute"},
+                             [&](const char* own) { return words.contains(own); });
+}
+
 void read_adapters(Words& words) {
-  const bool factory = is_factory(words);
+  const bool factory = is_llama_factory(words);
   if (!are_trained(words, factory)) return;
   const Defaults& usual = factory ? kFactory : kTrl;
   const auto say_or = [&](const char* key, const char* own, std::string_view otherwise) {

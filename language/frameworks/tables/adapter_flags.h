@@ -17,8 +17,10 @@ std::vector<FlagRow> adapter_rows();
 std::vector<RefusedName> refused_adapters();
 /// With blanks between them.
 inline constexpr std::string_view kIgnoredOfAdapters =
-    "--lora_alpha --lora_task_type --use_rslora --bnb_4bit_quant_type --bnb_4bit_compute_dtype "
+    "--lora_alpha --lora_task_type --use_rslora --loraplus_* --pissa_* --bnb_4bit_quant_type --bnb_4bit_compute_dtype "
     "--bnb_4bit_quant_storage";
+/// Whether the arguments are LLaMA-Factory's.
+bool is_llama_factory(const Words& words);
 /// Says training.lora of what the rows have read.
 void read_adapters(Words& words);
 

@@ -49,6 +49,14 @@ const std::vector<FlagRow>& deepspeed_rows() {
       {.name = "zero_optimization.offload_param.device",
        .key = "offload.parameters",
        .spellings = {{"host", "cpu"}, {"nvme", "nvme"}, {"gpu", "none"}}},
+      {.name = "zero_optimization.cpu_offload",
+       .key = "offload.optimizer",
+       .spellings = {{"host", "true"}, {"gpu", "false"}},
+       .only_read = true},
+      {.name = "zero_optimization.cpu_offload_params",
+       .key = "offload.parameters",
+       .spellings = {{"host", "true"}, {"gpu", "false"}},
+       .only_read = true},
       {.name = "tensor_parallel.autotp_size", .key = "@tensor", .remark = "parallelism.tensor"},
       {.name = "sequence_parallel_size", .key = "@sequences", .remark = "parallelism.context, Ulysses"},
       {.name = "pipeline.stages", .key = "@stages", .remark = "parallelism.pipeline: PipelineModule(num_stages=...)"},
@@ -101,6 +109,12 @@ constexpr std::string_view kDeepspeedIgnored =
     "zero_allow_untested_optimizer zero_force_ds_cpu_optimizer zero_optimization.contiguous_gradients "
     "zero_optimization.allgather_partitions zero_optimization.allgather_bucket_size "
     "zero_optimization.sub_group_size zero_optimization.stage3_* zero_optimization.round_robin_gradients "
+    // The same by the names of DeepSpeedZeroConfig's fields, for which those are aliases (runtime/zero/config.py).
+    "zero_optimization.prefetch_bucket_size zero_optimization.param_persistence_threshold "
+    "zero_optimization.model_persistence_threshold zero_optimization.max_live_parameters "
+    "zero_optimization.max_reuse_distance zero_optimization.gather_16bit_weights_on_model_save "
+    "zero_optimization.module_granularity_threshold zero_optimization.elastic_checkpoint "
+    "zero_optimization.log_trace_cache_warnings "
     "zero_optimization.ignore_unused_parameters zero_optimization.load_from_fp32_weights "
     "zero_optimization.offload_optimizer.pin_memory zero_optimization.offload_optimizer.buffer_* "
     "zero_optimization.offload_optimizer.nvme_path zero_optimization.offload_optimizer.pipeline* "

@@ -3,15 +3,15 @@
 
 #include "language/frameworks/framework.h"
 #include "language/frameworks/launch.h"
+#include "language/frameworks/tables/accelerate.h"
 #include "language/frameworks/tables/adapter_flags.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 // Names and meanings: github.com/huggingface/transformers v4.57 (src/transformers/training_args.py, trainer.py,
-// integrations/deepspeed.py, which fills in what is "auto"); github.com/huggingface/accelerate v1.10
-// (commands/launch.py, utils/dataclasses.py, utils/fsdp_utils.py); what is inside of a DeepSpeed file is of the table
-// of DeepSpeed. The sequence and the model are arguments of a script, by the names that examples/pytorch and TRL give
-// them.
+// integrations/deepspeed.py, which fills in what is "auto"); what accelerate is told is of accelerate.h, and what is
+// inside of a DeepSpeed file of the table of DeepSpeed. The sequence and the model are arguments of a script, by the
+// names that examples/pytorch and TRL give them.
 namespace stepcast::language {
 
 extern const Framework deepspeed;
@@ -52,30 +52,6 @@ bool may_have_experts(std::string_view model) {
          model.starts_with("deepseek");
 }
 
-std::vector<FlagRow> launch_rows() {
-  return {
-      {.name = "--nnodes", .key = "@nodes", .only_read = true, .remark = "cluster.gpus"},
-      {.name = "--num_nodes", .key = "@nodes", .only_read = true, .remark = "cluster.gpus"},
-      {.name = "--nproc_per_node", .key = "@gpus_per_node", .only_read = true, .remark = "cluster.gpus"},
-      {.name = "--nproc-per-node", .key = "@gpus_per_node", .only_read = true, .remark = "cluster.gpus"},
-      {.name = "--num_gpus", .key = "@gpus_per_node", .only_read = true, .remark = "cluster.gpus"},
-      {.name = "--num_machines", .key = "@machines", .only_read = true, .remark = "cluster.gpus"},
-      {.name = "--num_processes", .key = "@processes", .only_read = true, .remark = "cluster.gpus"},
-      {.name = "--distributed_type",
-       .key = "@distributed",
-       .spellings = {{"fsdp", "FSDP"}, {"deepspeed", "DEEPSPEED"}, {"ddp", "MULTI_GPU"}, {"ddp", "NO"}, {"ddp", "no"}},
-       .only_read = true,
-       .remark = "software"},
-      {.name = "--use_fsdp", .key = "@use_fsdp", .only_read = true, .remark = "software"},
-      {.name = "--use_deepspeed", .key = "@use_deepspeed", .only_read = true, .remark = "software"},
-      {.name = "--mixed_precision",
-       .key = "@mixed",
-       .spellings = {{"fp32", "no"}, {"bf16", "bf16"}, {"fp16", "fp16"}},
-       .only_read = true,
-       .remark = "training.precision"},
-  };
-}
-
 std::vector<FlagRow> argument_rows() {
   const std::vector<Spelling> yes_no{{"true", "true"}, {"false", "false"}};
   return {
@@ -108,102 +84,43 @@ std::vector<FlagRow> argument_rows() {
                      {"adam", "adamw_apex_fused"},
                      {"adam", "paged_adamw"},
                      {"adam", "paged_adamw_32bit"},
-                     {"sgd", "sgd"}},
+                     {"sgd", "sgd"},
+                     {"adam 8", "adamw_8bit", true},
+                     {"adam 8", "adamw_bnb_8bit", true},
+                     {"adam 8", "paged_adamw_8bit", true}},
        .remark = "training.optimizer"},
       {.name = "--gradient_checkpointing",
        .key = "@recompute",
        .usual = "none",
        .spellings = {{"full", "true"}, {"none", "false"}},
        .remark = "recompute"},
+      {.name = "gradient_checkpointing_kwargs.use_reentrant",
+       .key = "@reentrant",
+       .spellings = yes_no,
+       .only_read = true,
+       .remark = "software.recompute_stops_early"},
+      {.name = "--use_reentrant_gc",
+       .key = "@reentrant",
+       .spellings = yes_no,
+       .only_read = true,
+       .remark = "software.recompute_stops_early"},
+      {.name = "--use_liger_kernel",
+       .key = "@liger",
+       .spellings = yes_no,
+       .only_read = true,
+       .remark = "software.fused_linear_cross_entropy, composite_operators"},
+      {.name = "--use_liger",
+       .key = "@liger",
+       .spellings = yes_no,
+       .only_read = true,
+       .remark = "software.fused_linear_cross_entropy, composite_operators"},
+      {.name = "--enable_liger_kernel",
+       .key = "@liger",
+       .spellings = yes_no,
+       .only_read = true,
+       .remark = "software.fused_linear_cross_entropy, composite_operators"},
+      {.name = "--packing", .key = "@packed", .spellings = yes_no, .only_read = true, .remark = "training.sequence"},
   };
-}
-
-std::vector<FlagRow> sharding_rows() {
-  const std::vector<Spelling> yes_no{{"true", "true"}, {"false", "false"}};
-  return {
-      {.name = "--ddp_bucket_cap_mb", .key = "@bucket_mib", .remark = "data_parallel.bucket, in MiB"},
-      {.name = "--deepspeed", .key = "@deepspeed", .remark = "data_parallel.zero, as its file says"},
-      {.name = "--deepspeed_config_file", .key = "@deepspeed", .only_read = true, .remark = "data_parallel.zero"},
-      {.name = "--fsdp", .key = "@fsdp", .remark = "data_parallel.zero, offload"},
-      {.name = "--fsdp_config", .key = "@fsdp_file", .remark = "data_parallel.zero, offload, software"},
-      {.name = "fsdp_config.version",
-       .key = "@fsdp_version",
-       .spellings = {{"1", "1"}, {"2", "2"}},
-       .only_read = true,
-       .remark = "software"},
-      {.name = "fsdp_config.sharding_strategy",
-       .key = "@strategy",
-       .spellings = {{"3", "FULL_SHARD"},
-                     {"2", "SHARD_GRAD_OP"},
-                     {"0", "NO_SHARD"},
-                     {"hybrid 3", "HYBRID_SHARD"},
-                     {"hybrid 2", "HYBRID_SHARD_ZERO2"},
-                     {"3", "1"},
-                     {"2", "2"},
-                     {"0", "3"},
-                     {"hybrid 3", "4"},
-                     {"hybrid 2", "5"}},
-       .only_read = true,
-       .remark = "data_parallel.zero"},
-      {.name = "fsdp_config.reshard_after_forward",
-       .key = "@strategy",
-       .spellings = {{"3", "true"}, {"2", "false"}, {"3", "FULL_SHARD"}, {"2", "SHARD_GRAD_OP"}},
-       .only_read = true,
-       .remark = "data_parallel.zero"},
-      {.name = "fsdp_config.offload_params",
-       .key = "@fsdp_offload",
-       .spellings = yes_no,
-       .only_read = true,
-       .remark = "offload"},
-      {.name = "fsdp_config.cpu_offload",
-       .key = "@fsdp_offload",
-       .spellings = yes_no,
-       .only_read = true,
-       .remark = "offload"},
-      {.name = "fsdp_config.activation_checkpointing",
-       .key = "@fsdp_recompute",
-       .spellings = yes_no,
-       .only_read = true,
-       .remark = "recompute"},
-      {.name = "deepspeed_config.zero_stage",
-       .key = "data_parallel.zero",
-       .spellings = {{"0", "0"}, {"1", "1"}, {"2", "2"}, {"3", "3"}},
-       .only_read = true},
-      {.name = "deepspeed_config.offload_optimizer_device",
-       .key = "offload.optimizer",
-       .spellings = {{"host", "cpu"}, {"nvme", "nvme"}, {"gpu", "none"}},
-       .only_read = true},
-      {.name = "deepspeed_config.offload_param_device",
-       .key = "offload.parameters",
-       .spellings = {{"host", "cpu"}, {"nvme", "nvme"}, {"gpu", "none"}},
-       .only_read = true},
-      {.name = "deepspeed_config.gradient_accumulation_steps",
-       .key = "@accumulation",
-       .only_read = true,
-       .remark = "training.global_batch"},
-  };
-}
-
-/// What `accelerate launch` takes in front of the program: keys of its file, as flags.
-std::vector<FlagRow> accelerate_rows() {
-  static constexpr std::array<Spelling, 8> kFlags{{
-      {"fsdp_config.version", "--fsdp_version"},
-      {"fsdp_config.sharding_strategy", "--fsdp_sharding_strategy"},
-      {"fsdp_config.reshard_after_forward", "--fsdp_reshard_after_forward"},
-      {"fsdp_config.offload_params", "--fsdp_offload_params"},
-      {"fsdp_config.activation_checkpointing", "--fsdp_activation_checkpointing"},
-      {"deepspeed_config.zero_stage", "--zero_stage"},
-      {"deepspeed_config.offload_optimizer_device", "--offload_optimizer_device"},
-      {"deepspeed_config.offload_param_device", "--offload_param_device"},
-  }};
-  std::vector<FlagRow> all;
-  for (FlagRow row : sharding_rows()) {
-    const auto flag = std::ranges::find(kFlags, row.name, &Spelling::ours);
-    if (flag == kFlags.end()) continue;
-    row.name = flag->theirs;
-    all.push_back(row);
-  }
-  return all;
 }
 
 /// Of DeepSpeed's rows those that its file holds for the Trainer, which has arguments of its own for the others.
@@ -223,10 +140,9 @@ std::vector<FlagRow> file_rows() {
 
 const std::vector<FlagRow>& hf_rows() {
   static const std::vector<FlagRow> rows = [] {
-    std::vector<FlagRow> all = launch_rows();
+    std::vector<FlagRow> all = launcher_rows();
     std::ranges::move(argument_rows(), std::back_inserter(all));
     std::ranges::move(sharding_rows(), std::back_inserter(all));
-    std::ranges::move(accelerate_rows(), std::back_inserter(all));
     std::ranges::move(adapter_rows(), std::back_inserter(all));
     std::ranges::move(file_rows(), std::back_inserter(all));
     return all;
@@ -237,14 +153,10 @@ const std::vector<FlagRow>& hf_rows() {
 std::vector<FixedKey> hf_fixed() {
   return {{"parallelism.sequence", "false", "the Trainer's tensor ranks do not share the sequence"},
           {"parallelism.pipeline", "1", "the Trainer has no pipelines"},
-          {"parallelism.context", "1", "the Trainer's context ranks are not read"},
+          {"parallelism.context", "1", "DeepSpeed's and DDP's samples are whole on a GPU"},
           {"pipeline.virtual_stages", "1", "the Trainer has no pipelines"},
           {"pipeline.schedule", "1f1b", "the Trainer has no pipelines"}};
 }
-
-constexpr std::string_view kLiger =
-    "changes the answer; give --set software.fused_linear_cross_entropy=true --set "
-    "software.composite_operators=false";
 
 std::vector<RefusedName> hf_refused() {
   std::vector<RefusedName> all = deepspeed.refused();
@@ -254,18 +166,29 @@ std::vector<RefusedName> hf_refused() {
       {"pipeline.stages", "is none of the Trainer's; expected 1", "1"},
       {"--torch_compile", "changes the answer; give --set software=pytorch-fsdp2-compiled", "false", "software"},
       {"--dynamo_backend", "changes the answer; give --set software=pytorch-fsdp2-compiled", "no", "software"},
-      {"--use_liger_kernel", kLiger, "false", "software.fused_linear_cross_entropy"},
+      {"dynamo_config.dynamo_backend", "changes the answer; give --set software=pytorch-fsdp2-compiled", "NO",
+       "software"},
       {"--gradient_checkpointing_kwargs",
        "changes the answer; give --set software.recompute_stops_early=true where use_reentrant is false", "",
        "software.recompute_stops_early"},
-      {"gradient_checkpointing_kwargs.use_reentrant",
-       "changes the answer; give --set software.recompute_stops_early=true", "true", "software.recompute_stops_early"},
-      {"--enable_liger_kernel", kLiger, "false", "software.fused_linear_cross_entropy"},
+      {"--use_unsloth", "changes the answer: Unsloth's kernels are not modelled", "false"},
+      {"--use_unsloth_gc", "changes the answer; give --set offload.activations=host, where it keeps layers' inputs",
+       "false", "offload.activations"},
+      {"--padding_free",
+       "changes the answer, since samples attend to themselves alone; give --set training.document_length=N", "false",
+       "training.document_length"},
+      {"--packing_strategy",
+       "changes the answer, since documents of a sample attend to themselves alone; give --set "
+       "training.document_length=N",
+       "wrapped", "training.document_length"},
+      {"parallelism_config.sp_size",
+       "changes the answer; give --set parallelism.context=N --set "
+       "parallelism.context_method=ulysses",
+       "1", "parallelism.context"},
       {"--auto_find_batch_size", "changes the batch; expected --per_device_train_batch_size alone", "false"},
       {"--group_by_length", "changes the sequence from step to step; expected training.sequence of one step", "false"},
       {"--q_lora", "changes the answer; give --set training.lora.base_weights=nf4", "false",
        "training.lora.base_weights"},
-      {"--packing", "leave it out: samples of training.sequence are whole", "true"},
       {"recompute.every", "it checkpoints every layer"},
       {"recompute.full_layers", "it checkpoints every layer"},
       {"recompute.modules", "it checkpoints whole layers"},
@@ -303,7 +226,11 @@ const std::string& hf_ignored() {
       "fsdp_config.transformer* fsdp_config.auto_wrap* fsdp_config.backward_prefetch* fsdp_config.forward_prefetch "
       "fsdp_config.cpu_ram* fsdp_config.state_dict* fsdp_config.sync* fsdp_config.use_orig* "
       "fsdp_config.limit* fsdp_config.min_num* fsdp_config.xla* deepspeed_config.deepspeed* deepspeed_config.zero3* "
-      "deepspeed_config.gradient_clipping tpu_env";
+      "deepspeed_config.gradient_clipping tpu_env --use_parallelism_config parallelism_config.sp_* dynamo_config.* "
+      // Of TRL's scripts, open-r1's and LLaMA-Factory's.
+      "--config lr_scheduler_kwargs.* --benchmarks --callbacks --system_prompt --wandb_* --eval_packing "
+      "--assistant_only_loss --completion_only_loss --use_fast_tokenizer --train_on_prompt --mask_history "
+      "--ddp_static_graph";
   return names;
 }
 
@@ -403,63 +330,8 @@ void spell_hf(Words& words, const Framework&) {
   say(words, "@deepspeed", "ds_config.json");
 }
 
-void read_gpus_of_launch(Words& words) {
-  if (words.contains("@processes"))
-    return say(words, "cluster.gpus", std::to_string(whole_of(words, "@processes")), "@processes");
-  read_launched_gpus(words);
-}
-
-/// A hybrid shards inside a node: the launch says how many GPUs one has.
-void read_shard_group(Words& words, const std::string& own) {
-  if (words.contains("@set_shard_group")) return;
-  std::int64_t nodes = 1, each = 0;
-  if (words.contains("@processes")) {
-    nodes = words.contains("@machines") ? std::max<std::int64_t>(1, whole_of(words, "@machines")) : 1;
-    each = whole_of(words, "@processes") / nodes;
-  } else if (words.contains("@gpus_per_node")) {
-    nodes = whole_of(words, "@nodes");
-    each = whole_of(words, "@gpus_per_node");
-  } else {
-    refuse(words, own, "it beside --num_machines and --num_processes, or --set data_parallel.shard_group=N");
-  }
-  if (nodes > 1) say(words, "data_parallel.shard_group", std::to_string(each), own);
-}
-
-/// "full_shard auto_wrap offload".
-void read_fsdp(Words& words) {
-  const std::string told = text_of(words, "@fsdp");
-  std::string zero = words.contains("@strategy") ? text_of(words, "@strategy") : "3";
-  std::string own = words.contains("@strategy") ? "@strategy" : "assumed, FSDP's default: full_shard";
-  bool offload = text_of(words, "@fsdp_offload") == "true";
-  for (std::size_t begin = 0; begin < told.size();) {
-    const std::size_t end = std::min(told.find(' ', begin), told.size());
-    const std::string word = told.substr(begin, end - begin);
-    begin = end + 1;
-    if (word == "auto_wrap" || word.empty() || word == "true") continue;
-    if (word == "offload") {
-      offload = true;
-      continue;
-    }
-    own = "@fsdp";
-    zero = word == "full_shard"           ? "3"
-           : word == "shard_grad_op"      ? "2"
-           : word == "no_shard"           ? "0"
-           : word == "hybrid_shard"       ? "hybrid 3"
-           : word == "hybrid_shard_zero2" ? "hybrid 2"
-                                          : "";
-    if (zero.empty())
-      refuse(words, "@fsdp",
-             "full_shard, shard_grad_op, no_shard, hybrid_shard or hybrid_shard_zero2, with auto_wrap and offload");
-  }
-  say(words, "data_parallel.zero", zero.substr(zero.size() - 1), own);
-  if (zero.starts_with("hybrid")) read_shard_group(words, own);
-  if (offload)
-    for (const char* key : {"offload.optimizer", "offload.parameters"})
-      say(words, key, "host", words.contains("@fsdp_offload") ? "@fsdp_offload" : "@fsdp");
-}
-
 void read_torch(Words& words, bool fsdp) {
-  const std::int64_t gpus = whole_of(words, "cluster.gpus");
+  const std::int64_t gpus = whole_of(words, "cluster.gpus"), data = read_ranks(words, gpus);
   if (fsdp)
     read_fsdp(words);
   else
@@ -471,11 +343,11 @@ void read_torch(Words& words, bool fsdp) {
   if (words.contains("@bucket_mib") && !fsdp)
     say(words, "data_parallel.bucket", std::to_string(whole_of(words, "@bucket_mib") << 20) + " B", "@bucket_mib");
   const std::int64_t micro = whole_of(words, "@micro"), passes = whole_of(words, "@accumulation");
-  say(words, "parallelism.tensor", "1", "data parallelism alone");
-  say(words, "parallelism.data", std::to_string(gpus), "all GPUs");
+  if (fsdp) read_shards(words, data);
   say(words, "training.micro_batch", std::to_string(micro), "@micro");
-  say(words, "training.global_batch", std::to_string(product({micro, passes, gpus})),
-      "--per_device_train_batch_size x --gradient_accumulation_steps x GPUs");
+  say(words, "training.global_batch", std::to_string(product({micro, passes, data})),
+      data == gpus ? "--per_device_train_batch_size x --gradient_accumulation_steps x GPUs"
+                   : "--per_device_train_batch_size x --gradient_accumulation_steps x data ranks");
   say(words, "training.optimizer", text_of(words, "@optimizer"), "@optimizer");
   if (text_of(words, "@fsdp_recompute") == "true") say(words, "recompute", "full", "@fsdp_recompute");
   if (may_have_experts(text_of(words, "model")))
@@ -489,8 +361,29 @@ void read_torch(Words& words, bool fsdp) {
     say(words, "software", "pytorch-fsdp1", "assumed, FSDP's version of accelerate's default: no fsdp_version");
 }
 
+void read_checkpointing(Words& words) {
+  if (!is_llama_factory(words))
+    say(words, "recompute", text_of(words, "@recompute"), "@recompute");
+  else if (text_of(words, "@no_recompute") == "true")
+    say(words, "recompute", text_of(words, "@recompute"), "@no_recompute");
+  else  // prepare_model_for_training() of src/llamafactory/model/model_utils/checkpointing.py
+    say(words, "recompute", "full", "assumed, LLaMA-Factory's default: no --disable_gradient_checkpointing");
+  if (text_of(words, "@reentrant") == "false" && text_of(words, "recompute") == "full")
+    say(words, "software.recompute_stops_early", "true", "@reentrant");
+}
+
+/// bitsandbytes keeps moments in 8 bits, which is not modelled; those of adapters are few.
+void read_optimizer(Words& words) {
+  if (text_of(words, "@optimizer") != "adam 8") return;
+  if (!words.contains("training.lora.rank"))
+    refuse(words, "@optimizer",
+           "moments in 32 bits, since those in 8 are not modelled; --ignore optim --set software.moment_precision=bf16 "
+           "counts 16");
+  words.at("@optimizer").text = "adam";
+}
+
 void read_hf(Words& words, const Framework&) {
-  read_gpus_of_launch(words);
+  read_launched_processes(words);
   if (!words.contains("cluster.gpus"))
     throw InputError("--nproc_per_node", "missing, expected it, --num_processes, or --set cluster.gpus=N");
   if (!words.contains("@accumulation"))
@@ -505,18 +398,26 @@ void read_hf(Words& words, const Framework&) {
   }
   refuse_both(words, "@bf16", "@fp16");
   refuse_both(words, "@deepspeed", "@fsdp");
-  say(words, "recompute", text_of(words, "@recompute"), "@recompute");
+  read_checkpointing(words);
   read_adapters(words);
-  const std::string distributed = text_of(words, "@distributed");
-  const bool shards =
-      words.contains("@deepspeed") || distributed == "deepspeed" || text_of(words, "@use_deepspeed") == "true";
-  if (shards) {
+  read_optimizer(words);
+  if (text_of(words, "@liger") == "true") {
+    // _apply_liger_kernel() replaces norms, rotary positions and gated activations beside the loss.
+    say(words, "software.fused_linear_cross_entropy", "true", "@liger");
+    say(words, "software.composite_operators", "false", "@liger");
+  }
+  if (const auto sequence = words.find("training.sequence"); sequence != words.end() && words.contains("@packed"))
+    sequence->second.remark = text_of(words, "@packed") == "true"
+                                  ? "packed: where documents attend to themselves alone, which TRL sees to with "
+                                    "FlashAttention, say training.document_length"
+                                  : "not packed: samples may be shorter than this, which is the most";
+  if (has_deepspeed(words)) {
     if (words.contains("@deepspeed") && !text_of(words, "@deepspeed").ends_with(".json"))
       refuse(words, "@deepspeed", "the name of a JSON file that is known");
-    if (text_of(words, "@bucket") == "auto")
+    if (text_of(words, "@bucket") == "auto" && !words.contains("data_parallel.bucket"))
       refuse(words, "@bucket",
-             "a whole number, or no such line and --set data_parallel.bucket: the Trainer makes "
-             "hidden x hidden of auto");
+             "a whole number, or --set data_parallel.bucket: the Trainer makes hidden x hidden of auto");
+    if (text_of(words, "@bucket") == "auto") take(words, "@bucket");
     if (!words.contains("data_parallel.zero")) say(words, "data_parallel.zero", "0", "assumed, DeepSpeed's default");
     return deepspeed.read(words, deepspeed);
   }
@@ -531,7 +432,7 @@ void read_hf(Words& words, const Framework&) {
       : fp16 ? "@fp16"
       : tf32 ? "@tf32"
              : "assumed: neither --bf16 nor --fp16");
-  read_torch(words, words.contains("@fsdp") || distributed == "fsdp" || text_of(words, "@use_fsdp") == "true");
+  read_torch(words, has_fsdp(words));
 }
 
 std::vector<std::string> launch_hf(const Words&, const Launch& launch) { return {torchrun(launch, "run_clm.py")}; }

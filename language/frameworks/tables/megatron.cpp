@@ -110,6 +110,11 @@ const std::vector<FlagRow>& megatron_rows() {
       {.name = "--recompute-num-layers", .key = "@recompute_layers", .remark = "recompute.every or full_layers"},
       {.name = "--recompute-modules", .key = "@recompute_modules", .remark = "recompute.modules"},
       {.name = "--use-distributed-optimizer", .key = "@shards", .present = "optimizer", .remark = "data_parallel.zero"},
+      {.name = "--zero-stage",
+       .key = "@zero_stage",
+       .spellings = {{"0", "0"}, {"1", "1"}, {"2", "2"}, {"3", "3"}},
+       .only_read = true,
+       .remark = "data_parallel.zero, in Megatron-DeepSpeed"},
       {.name = "--num-distributed-optimizer-instances", .key = "@instances", .remark = "data_parallel.shard_group"},
       {.name = "--use-megatron-fsdp", .key = "@fsdp", .present = "true", .remark = "data_parallel.zero"},
       {.name = "--use-custom-fsdp",
@@ -164,20 +169,40 @@ const std::vector<FlagRow>& megatron_rows() {
       {.name = "--num-attention-heads", .key = "model.heads"},
       {.name = "--group-query-attention", .key = "@groups", .present = "true", .remark = "model.kv_heads"},
       {.name = "--num-query-groups", .key = "@kv_heads", .remark = "model.kv_heads"},
+      {.name = "--num-key-value-heads",
+       .key = "@key_value_heads",
+       .only_read = true,
+       .remark = "model.kv_heads, in Megatron-DeepSpeed"},
       {.name = "--kv-channels", .key = "model.head_width"},
       {.name = "--max-position-embeddings", .key = "@positions", .remark = "at least training.sequence"},
       {.name = "--position-embedding-type",
        .key = "model.position_encoding",
        .usual = "learned",
-       .spellings = {{"learned", "learned_absolute"}, {"rotary", "rope"}, {"none", "none"}}},
+       .spellings = {{"learned", "learned_absolute"},
+                     {"rotary", "rope"},
+                     {"none", "none"},
+                     {"learned", "absolute", true},
+                     {"rotary", "rotary", true},
+                     {"alibi", "alibi", true}}},
       {.name = "--use-rotary-position-embeddings",
        .key = "model.position_encoding",
        .present = "rotary",
        .only_read = true},
+      {.name = "--use-alibi-position-embeddings",
+       .key = "model.position_encoding",
+       .present = "alibi",
+       .only_read = true,
+       .remark = "model.position_encoding, in Intel's fork of Megatron-DeepSpeed"},
+      {.name = "--embed-layernorm",
+       .key = "model.embedding_norm",
+       .present = "true",
+       .only_read = true,
+       .remark = "model.embedding_norm, in BigScience's Megatron-DeepSpeed"},
       {.name = "--normalization",
        .key = "@norm",
        .usual = "layer",
-       .spellings = {{"layer", "LayerNorm"}, {"rms", "RMSNorm"}},
+       .spellings =
+           {{"layer", "LayerNorm"}, {"rms", "RMSNorm"}, {"layer", "layernorm", true}, {"rms", "rmsnorm", true}},
        .remark = "model.family"},
       {.name = "--swiglu", .key = "model.activation", .usual = "gelu", .present = "swiglu"},
       {.name = "--squared-relu", .key = "model.activation", .present = "squared-relu"},
@@ -264,12 +289,16 @@ std::vector<RefusedName> megatron_refused() {
        "pipeline.schedule"},
       {"--moe-router-group-topk",
        "changes the answer; where a group is a node, give --set training.experts.node_limit=N", "",
-       "training.experts.node_limit"},
-      {"--moe-router-num-groups",
-       "changes the answer beside --moe-router-group-topk; where a group is a node, give --set "
-       "training.experts.node_limit=N",
-       "", "training.experts.node_limit"},
-      {"--deepspeed", "is of Megatron-DeepSpeed; give --set data_parallel.zero=N, and whatever else its JSON says", "",
+       "training.experts.node_limit", "--moe-router-num-groups"},
+      {"--deepspeed",
+       "is of Megatron-DeepSpeed; give --set data_parallel.zero=N --set software=megatron-deepspeed, and whatever else "
+       "its JSON says",
+       "", "data_parallel.zero"},
+      {"--deepspeed_config",
+       "is of Megatron-DeepSpeed, and is not read; give --set data_parallel.zero=N, and whatever else it says", "",
+       "data_parallel.zero"},
+      {"--deepspeed-config",
+       "is of Megatron-DeepSpeed, and is not read; give --set data_parallel.zero=N, and whatever else it says", "",
        "data_parallel.zero"},
       {"--ds-sequence-parallel-size",
        "is of Megatron-DeepSpeed; give --set parallelism.context=N --set "
@@ -312,7 +341,11 @@ constexpr std::string_view kMegatronIgnored =
     "--use-mp-args* --no-use-tokenizer* --memory-snapshot* --config-logger* --check-weight* "
     "--full-validation --multiple-validation* --per-split* --start-weight* --end-weight* --embedding-init* "
     "--disable-gloo* --use-cpu-init* --init-model* --lazy-mpu* --pretrained-checkpoint --moe-router-force* "
-    "--moe-input-jitter* --nccl-communicator*";
+    "--moe-input-jitter* --nccl-communicator* --moe-router-num-groups "
+    // Of Megatron-DeepSpeed (megatron/arguments.py, @207b2d5): which class runs the same layers, and how its buffers
+    // lie.
+    "--no-pipeline-parallel --deepspeed-activation-checkpointing --disable-mem-efficient-ln --layernorm-epsilon "
+    "--zero-contigious-gradients --zero-reduce-scatter --zero-allgather-bucket-size";
 
 std::vector<FixedKey> megatron_elsewhere() { return {{"software.main_gradient_precision", "", ""}}; }
 
@@ -378,8 +411,17 @@ void read_hybrid(Words& words, const Framework& framework) {
 void read_megatron(Words& words, const Framework& framework) {
   read_launched_gpus(words);
   if (!words.contains("model.hidden")) refuse(words, "model.hidden", "a whole number");
+  if (words.contains("@key_value_heads")) {
+    refuse_both(words, "@kv_heads", "@key_value_heads");
+    say(words, "@groups", "true", "@key_value_heads");
+    say(words, "@kv_heads", text_of(words, "@key_value_heads"), "@key_value_heads");
+  }
   read_hybrid(words, framework);
   read_megatron_core(words, framework);
+  if (words.contains("@zero_stage")) {
+    refuse_both(words, "@shards", "@zero_stage");
+    say(words, "data_parallel.zero", text_of(words, "@zero_stage"), "@zero_stage");
+  }
   read_instances(words);
   if (words.contains("@vocab"))
     say(words, "model.vocab",

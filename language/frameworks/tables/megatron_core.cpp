@@ -1,7 +1,10 @@
 #include "language/frameworks/tables/megatron_core.h"
 
 #include <algorithm>
+#include <optional>
+#include <vector>
 
+#include "language/frameworks/tables/expert_layers.h"
 #include "language/frameworks/tables/stage_layout.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
@@ -335,20 +338,33 @@ void spell_model(Words& words, const Framework& framework) {
   if (words.contains("training.experts.capacity")) say(words, "@padded", "true");
 }
 
-/// Layers without experts in front, of "([0]*3+[1]*58)" or of 1, which gives experts to all.
+/// Which layers have experts: dense ones in front, each so-many-th, or whatever else the list says.
 void read_expert_layers(Words& words, const Framework& framework) {
-  const std::string pattern = text_of(words, "@expert_layers");
-  if (pattern.empty() || pattern == "1")
-    return say_by(words, framework, "model.experts.dense_layers", "0", "@expert_layers");
-  std::string compact;
-  std::ranges::copy_if(pattern, std::back_inserter(compact), [](char c) { return c != ' '; });
-  constexpr std::int64_t kMostDense = 1000;
-  const std::int64_t all = whole_of(words, "model.layers"), end = std::min(all, kMostDense);
-  std::int64_t dense = 0;
-  const auto is_pattern = [&] { return compact == expert_pattern(dense, all) || pattern == expert_list(dense, all); };
-  while (dense < end && !is_pattern()) ++dense;
-  if (dense == end) refuse(words, "@expert_layers", "1, or dense layers first: ([0]*3+[1]*58) of 61");
-  say(words, "model.experts.dense_layers", std::to_string(dense), "@expert_layers");
+  const std::string written = text_of(words, "@expert_layers");
+  if (written.empty()) return say_by(words, framework, "model.experts.dense_layers", "0", "@expert_layers");
+  const std::optional<std::vector<bool>> routes = expert_layers(written, whole_of(words, "model.layers"));
+  if (!routes || std::ranges::find(*routes, true) == routes->end())
+    refuse(words, "@expert_layers",
+           "a whole number, or a list of 0 and 1 with one for each of the " + text_of(words, "model.layers") +
+               " layers, as ([0]*3+[1]*58) of 61");
+  const auto first = static_cast<std::size_t>(std::ranges::find(*routes, true) - routes->begin());
+  const auto is_each = [&](auto has_experts) {
+    for (std::size_t layer = 0; layer < routes->size(); ++layer)
+      if ((*routes)[layer] != has_experts(layer)) return false;
+    return true;
+  };
+  if (is_each([&](std::size_t layer) { return layer >= first; }))
+    return say(words, "model.experts.dense_layers", std::to_string(first), "@expert_layers");
+  if (is_each([&](std::size_t layer) { return (layer + 1) % (first + 1) == 0; }))
+    return say(words, "model.experts.every", std::to_string(first + 1), "@expert_layers");
+  if (words.contains("model.pattern"))
+    refuse(words, "@expert_layers", "1 beside " + name_in(framework, "model.pattern") + ", which says it itself");
+  std::size_t period = 1;
+  while (routes->size() % period != 0 || !is_each([&](std::size_t layer) { return (*routes)[layer % period]; }))
+    ++period;
+  std::string pattern;
+  for (std::size_t layer = 0; layer < period; ++layer) pattern += (*routes)[layer] ? "(*E)" : "(*-)";
+  say(words, "model.pattern", pattern, "@expert_layers");
 }
 
 void read_experts(Words& words, const Framework& framework) {
@@ -567,11 +583,7 @@ std::vector<RefusedName> transformer_config_refused() {
        "pipeline.schedule"},
       {"model.moe_router_group_topk",
        "changes the answer; where a group is a node, give --set training.experts.node_limit=N", "",
-       "training.experts.node_limit"},
-      {"model.moe_router_num_groups",
-       "changes the answer beside model.moe_router_group_topk; where a group is a node, give --set "
-       "training.experts.node_limit=N",
-       "", "training.experts.node_limit"},
+       "training.experts.node_limit", "model.moe_router_num_groups"},
       {"model.window_size", "changes the answer and has no key: all of a sequence is attended to"},
       {"model.deterministic_mode", "changes the answer and has no key; expected false", "false"},
       {"model.cpu_offloading", "changes the answer; give --set offload.activations=host", "false",

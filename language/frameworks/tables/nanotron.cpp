@@ -111,6 +111,10 @@ std::vector<RefusedName> nanotron_refused() {
       {"model.head_width", "it is hidden over heads"},
       {"model.experts.*", "its mixture of experts (Qwen2Config.moe_config) is not modelled"},
       {"model.model_config.sliding_window_size", "changes the answer and has no key: all of a sequence is attended to"},
+      {"model.model_config._use_doc_masking",
+       "changes the answer, since each document of a sample attends to itself alone; give --set "
+       "training.document_length=N",
+       "false", "training.document_length", "model.model_config.is_llama_config"},  // its Llama does not read it
       {"model.model_config.z_loss_enabled", "changes the answer and has no key; expected false", "false"}};
 }
 

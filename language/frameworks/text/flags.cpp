@@ -25,13 +25,15 @@ std::string in_shell_quotes(const std::string& text) {
 
 }  // namespace
 
-Statements flags_of(std::span<const ShellWord> words, const std::string& file) {
+ReadStatements flags_of(std::span<const ShellWord> words, const std::string& file) {
   Statements out;
+  std::vector<std::string> notes;
   bool takes_values = false;
   const std::size_t of_launcher = words_of_launcher(words);
   for (std::size_t i = 0; i < words.size(); ++i) {
     const ShellWord& word = words[i];
     // A launcher's flags have one value each: what comes next is a program.
+    if (may_hold_flags(word, takes_values && out.back().text.empty())) notes.push_back(unset_note(word));
     const bool has_its_value = takes_values && i < of_launcher && word.doubt.empty() && !out.back().text.empty();
     if (word.text.starts_with("--") && word.text.size() > 2) {
       const std::size_t equals = std::min(word.text.find('='), word.text.size());
@@ -58,14 +60,16 @@ Statements flags_of(std::span<const ShellWord> words, const std::string& file) {
     }
   }
   if (out.empty()) throw InputError(file, "found no flags, expected a command with flags such as --num-layers 32");
-  return out;
+  return {std::move(out), std::move(notes)};
 }
 
 namespace {
 
-Statements read_flags(std::string_view text, const std::string& file, const ShellStart& start) {
-  Statements flags = flags_of(command_of(text, file, start), file);
-  add_slurm_sizes(text, file, flags);
+ReadStatements read_flags(std::string_view text, const std::string& file, const ShellStart& start) {
+  const ShellReading script = script_of(text, file, start);
+  ReadStatements flags = flags_of(script.words, file);
+  add_slurm_sizes(text, file, flags.statements);
+  flags.notes.insert(flags.notes.begin(), script.notes.begin(), script.notes.end());
   return flags;
 }
 

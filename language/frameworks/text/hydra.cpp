@@ -115,20 +115,22 @@ void read_named_file(const std::map<std::string, Statement, std::less<>>& named,
   if (!std::filesystem::is_regular_file(beside, error))
     throw InputError(text(statement.place) + ": " + name,
                      "found " + in_quotes(path.string()) + ", but no such file; expected the file that it starts from");
-  for (Statement& each : yaml_syntax.read(read_file(beside, beside.string()), beside.string(), {}))
+  for (Statement& each : yaml_syntax.read(read_file(beside, beside.string()), beside.string(), {}).statements)
     lay_over(out, std::move(each));
 }
 
-Statements read_overrides(std::string_view text, const std::string& file, const ShellStart& start) {
+ReadStatements read_overrides(std::string_view text, const std::string& file, const ShellStart& start) {
   static constexpr std::array<std::string_view, 3> kFiles{"--config-file", "--config-name", "--config-path"};
   Statements words;
   std::map<std::string, Statement, std::less<>> named;
   bool takes_value = false;
-  const std::vector<ShellWord> command = command_of(text, file, start, counts_as_override);
+  ShellReading script = script_of(text, file, start, counts_as_override);
+  const std::vector<ShellWord>& command = script.words;
   const std::size_t of_launcher = words_of_launcher(command);
   for (std::size_t i = 0; i < command.size(); ++i) {
     const ShellWord& word = command[i];
     const bool before_program = i < of_launcher;
+    if (may_hold_flags(word, takes_value && words.back().text.empty())) script.notes.push_back(unset_note(word));
     Statement each{.name = {},
                    .text = {},
                    .place = word.place,
@@ -164,15 +166,16 @@ Statements read_overrides(std::string_view text, const std::string& file, const 
   for (Statement& each : words) lay_over(out, std::move(each));
   if (out.empty())
     throw InputError(file, "found neither keys nor overrides, expected YAML, or words such as model.num_layers=32");
-  return out;
+  return {std::move(out), std::move(script.notes)};
 }
 
-Statements read_hydra(std::string_view text, const std::string& file, const ShellStart& start) {
-  Statements out = is_yaml(text) ? yaml_syntax.read(text, file, start) : read_overrides(text, file, start);
+ReadStatements read_hydra(std::string_view text, const std::string& file, const ShellStart& start) {
+  ReadStatements read = is_yaml(text) ? yaml_syntax.read(text, file, start) : read_overrides(text, file, start);
+  Statements& out = read.statements;
   for (Statement& each : out) each.text = plain(std::move(each.text));
   std::erase_if(out, [](const Statement& each) { return each.text == "null"; });
   Interpolation(out).run();
-  return out;
+  return read;
 }
 
 std::string write_hydra(const std::vector<std::string>& heading, const Statements& statements) {

@@ -1,5 +1,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "calibrate/logs/json_text.h"
 #include "language/frameworks/text/sections.h"
@@ -29,14 +30,14 @@ void flatten_json(const Json& value, const std::string& path, const std::string&
   }
 }
 
-Statements read_json(std::string_view text, const std::string& file, const ShellStart& start) {
+ReadStatements read_json(std::string_view text, const std::string& file, const ShellStart& start) {
   refuse_start(start, file);
   calibrate::check_json_text(file, text, calibrate::JsonExtras::comments);
   const Json whole = Json::parse(text, nullptr, true, /*ignore_comments=*/true);
   if (!whole.is_object()) throw InputError(file, "found no object, expected { \"train_batch_size\": ... }");
   Statements out;
   flatten_json(whole, "", file, out);
-  return out;
+  return {std::move(out)};
 }
 
 void write_json_section(const FileSection& section, const std::string& indent, std::string& out) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -9,6 +10,7 @@
 
 #include "language/frameworks/text/condition.h"
 #include "language/frameworks/text/here_document.h"
+#include "language/frameworks/text/named_file.h"
 #include "language/frameworks/text/shell_text.h"
 #include "language/frameworks/text/slurm.h"
 #include "sim/in_quotes.h"
@@ -31,7 +33,7 @@ constexpr std::size_t kMostBlocks = 200;
 
 /// Commands between a word that opens them and one that closes them.
 struct ShellBlock {
-  enum class Kind : std::uint8_t { branches, choice, loop, group, subshell, definition, call };
+  enum class Kind : std::uint8_t { branches, choice, loop, group, subshell, definition, call, file };
   Kind kind;
   std::string opened_by;
   Place place{};
@@ -62,7 +64,7 @@ class ShellScript {
  public:
   ShellScript(std::string_view text, const std::string& file, const ShellStart& start,
               bool (*counts)(const std::string&))
-      : text_(text, file), start_(start), counts_(counts) {
+      : text_(text, file), script_(file), start_(start), counts_(counts) {
     for (const auto& [name, value] : slurm_variables(text))
       variables_.known[name] = {{.text = value, .place = {"#SBATCH", 0, 0}}};
     for (const auto& [name, value] : start.environment)
@@ -76,21 +78,31 @@ class ShellScript {
   ShellReading read() {
     while (!text_.ended()) read_command();
     if (!open_documents_.empty()) read_documents();
-    if (!blocks_.empty())
-      throw InputError(language::text(blocks_.back().place),
-                       "found " + in_quotes(blocks_.back().opened_by) + ", whose end is missing");
-    return {std::move(most_flags_), std::move(documents_)};
+    if (!blocks_.empty()) refuse_open_block();
+    return {std::move(most_flags_), std::move(documents_), {notes_.begin(), notes_.end()}};
+  }
+
+  /// That of the script and of the files that it takes in.
+  std::string whole_text() const {
+    std::string all(text_.cursor().text);
+    for (const SourcedFile& file : files_) all += "\n" + file.text;
+    return all;
   }
 
  private:
   using Kind = ShellBlock::Kind;
+
+  [[noreturn]] void refuse_open_block() const {
+    throw InputError(language::text(blocks_.back().place),
+                     "found " + in_quotes(blocks_.back().opened_by) + ", whose end is missing");
+  }
 
   void read_command() {
     ShellCommand command;
     for (text_.skip_blanks(); !text_.ended(); text_.skip_blanks()) {
       if (read_redirection(command)) continue;
       if (ends(command)) break;
-      if (text_.peek() == '(' && open_round(command)) return;
+      if (text_.peek() == '(' && !text_.is_at_bare_value() && open_round(command)) return;
       if (command.words.empty() && read_assignment(command)) continue;
       take_back(command);
       ShellWords words = text_.read_word(variables_);
@@ -131,7 +143,7 @@ class ShellScript {
 
   bool read_redirection(ShellCommand& command) {
     if (text_.peek() == '&' && text_.peek(1) == '>') text_.next();
-    if (text_.peek() != '<' && text_.peek() != '>') return false;
+    if ((text_.peek() != '<' && text_.peek() != '>') || text_.is_at_bare_value()) return false;
     const Place place = text_.here();
     std::string mark;
     while (std::string_view("<>&|").find(text_.peek()) != std::string_view::npos) mark += text_.next();
@@ -148,6 +160,9 @@ class ShellScript {
     if (begins_document && target.empty())
       throw InputError(language::text(place),
                        "found " + mark + " without a word, expected the word that ends its lines");
+    if (!begins_document && word.starts_with("--") && runs())
+      throw InputError(language::text(place), "found " + in_quotes(mark + " " + word) + ", which a shell takes for a " +
+                                                  "file of that name; expected a value in quotes in front of the flag");
     if (begins_document) open_documents_.push_back({word, place, mark == "<<-", expands});
     if (mark.starts_with('>')) command.written_to = word;
     return true;
@@ -249,11 +264,35 @@ class ShellScript {
     text_.go_to(bodies_.at(command.words.front().text));
     while (blocks_.size() > depth && !text_.ended()) read_command();
     text_.go_to(back);
-    forget_arguments();
-    for (const auto& [name, values] : before.known)
-      if (is_of_arguments(name)) variables_.known[name] = values;
-    for (const auto& [name, why] : before.doubts)
-      if (is_of_arguments(name)) variables_.doubts[name] = why;
+    give_back_arguments(before);
+  }
+
+  // Files that the script takes in: "source FILE", ". FILE".
+
+  void take_in(const ShellCommand& command) {
+    const ShellWord& name = command.words[1];
+    std::optional<SourcedFile> found = sourced_file(name.text, script_);
+    if (!found) {
+      notes_.insert("What " + in_quotes(name.text) + " sets (" + language::text(name.place) +
+                    ") is not known: no such file stands beside the script, or in a folder above.");
+      return;
+    }
+    if (++calls_ > kMostCalls)
+      throw InputError(language::text(name.place), "found files that take each other in more than 1000 times");
+    const SourcedFile& file = files_.emplace_back(std::move(*found));
+    const ScriptPosition back = text_.cursor();
+    const ShellVariables before = variables_;
+    const bool has_arguments = command.words.size() > 2;
+    if (has_arguments) set_arguments({command.words.begin() + 2, command.words.end()});
+    const std::size_t depth = blocks_.size();
+    open(Kind::file, name.text, name.place);
+    text_.go_to({.text = file.text, .file = &file.name});
+    while (!text_.ended()) read_command();
+    if (!open_documents_.empty()) read_documents();
+    if (blocks_.size() != depth + 1) refuse_open_block();
+    close();
+    text_.go_to(back);
+    if (has_arguments) give_back_arguments(before);
   }
 
   // Arguments: $1 ..., $@ and $#.
@@ -264,6 +303,15 @@ class ShellScript {
     const auto is_argument = [](const auto& variable) { return is_of_arguments(variable.first); };
     std::erase_if(variables_.known, is_argument);
     std::erase_if(variables_.doubts, is_argument);
+  }
+
+  /// Behind a function or a file that has arguments of its own.
+  void give_back_arguments(const ShellVariables& before) {
+    forget_arguments();
+    for (const auto& [name, values] : before.known)
+      if (is_of_arguments(name)) variables_.known[name] = values;
+    for (const auto& [name, why] : before.doubts)
+      if (is_of_arguments(name)) variables_.doubts[name] = why;
   }
 
   void set_arguments(ShellWords arguments) {
@@ -514,6 +562,8 @@ class ShellScript {
         shift(words);
       else if (words.front().text == "break")
         leave_loop();
+      else if (words.size() > 1 && (words.front().text == "source" || words.front().text == "."))
+        take_in(command);
       else if (const ShellWords inside = command_inside(words); !inside.empty())
         consider(inside);
       else if (bodies_.contains(words.front().text))
@@ -565,7 +615,8 @@ class ShellScript {
     for (auto& [name, values] : inside.variables_.known) known.known.try_emplace(name, std::move(values));
     inside.variables_ = std::move(known);
     inside.calls_ = calls_;
-    ShellWords found = inside.read().words;
+    auto [found, documents, notes] = inside.read();
+    notes_.insert(notes.begin(), notes.end());
     calls_ = inside.calls_;
     for (ShellWord& word : found) word.place = place;
     return found;
@@ -651,6 +702,7 @@ class ShellScript {
   }
 
   ShellText text_;
+  const std::string& script_;
   const ShellStart start_;
   bool (*counts_)(const std::string&);
   ShellVariables variables_;
@@ -658,6 +710,8 @@ class ShellScript {
   std::vector<ShellBlock> blocks_;
   std::vector<HereDocument> open_documents_;  ///< that begin behind this line
   std::vector<ShellDocument> documents_;
+  std::set<std::string> notes_;
+  std::deque<SourcedFile> files_;                              ///< their texts stay where they are
   std::map<std::string, ScriptPosition, std::less<>> bodies_;  ///< of functions
   int calls_ = 0;
   int depth_ = 0;                ///< of a command inside of a command: how many it is inside of
@@ -676,13 +730,15 @@ bool is_shell_flag(const std::string& word) { return word.starts_with("--"); }
 
 std::vector<ShellWord> command_of(std::string_view text, const std::string& file, const ShellStart& start,
                                   bool (*counts)(const std::string&)) {
-  check_start(start, text, file);
-  return ShellScript(text, file, start, counts).read().words;
+  return script_of(text, file, start, counts).words;
 }
 
-ShellReading script_of(std::string_view text, const std::string& file, const ShellStart& start) {
-  check_start(start, text, file);
-  return ShellScript(text, file, start, is_shell_flag).read();
+ShellReading script_of(std::string_view text, const std::string& file, const ShellStart& start,
+                       bool (*counts)(const std::string&)) {
+  ShellScript script(text, file, start, counts);
+  ShellReading reading = script.read();
+  check_start(start, script.whole_text(), file);
+  return reading;
 }
 
 }  // namespace stepcast::language

@@ -1,6 +1,7 @@
 #include "language/frameworks/text/shell_start.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 #include "sim/in_quotes.h"
@@ -71,6 +72,22 @@ std::string command_text(const ShellStart& start, const std::string& file) {
   out += "bash " + shell_quoted(file);
   for (const std::string& argument : start.arguments) out += " " + shell_quoted(argument);
   return out;
+}
+
+bool may_hold_flags(const ShellWord& word, bool is_value) {
+  const std::string_view name = word.unset, text = word.text;
+  if (name.empty() || is_digit(name.front())) return false;
+  const bool is_list = text.ends_with("[@]}") || text.ends_with("[*]}");
+  const std::string braced = "${" + word.unset + "}";
+  if (!is_list && text != braced && text != "$" + word.unset) return false;
+  return is_list || !is_value || std::ranges::any_of(std::array{"ARGS", "FLAGS", "OPTS", "OPTIONS"}, [&](auto end) {
+           return name.ends_with(end);
+         });
+}
+
+std::string unset_note(const ShellWord& word) {
+  return "Nothing sets " + word.unset + ", so flags that " + in_quotes(word.text) + " (" + language::text(word.place) +
+         ") may hold are not read; --env " + word.unset + "=VALUE says which.";
 }
 
 std::string because_of(std::string_view variable) {

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "language/frameworks/text/shell_word.h"
+
 namespace stepcast::language {
 
 /// What a script is started with: "NAME=VALUE bash SCRIPT ARGUMENT". Without arguments "$#" is 0; what nothing sets of
@@ -26,6 +28,13 @@ void refuse_start(const ShellStart& start, const std::string& file);
 
 /// "NAME=VALUE bash FILE ARGUMENT", with quotes where a shell needs them; "" where nothing is given.
 std::string command_text(const ShellStart& start, const std::string& file);
+
+/// Whether nothing sets the variable that a word is, and flags may stand in it: it is an array, is named so, or stands
+/// where no value is expected.
+bool may_hold_flags(const ShellWord& word, bool is_value);
+
+/// The sentence that says so of such a word.
+std::string unset_note(const ShellWord& word);
 
 /// " (what X holds is not known: give --env X=VALUE ...)" of a variable that nothing sets, or the same of an argument
 /// ("3"); "" of no name.

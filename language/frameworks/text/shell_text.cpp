@@ -13,8 +13,17 @@ namespace {
 
 using ShellWords = std::vector<ShellWord>;
 
-/// Longer than any script that starts a training, and short enough for variables that hold each other.
+/// More than the variables of any script that starts a training hold, and little enough for those that hold each other.
 constexpr std::size_t kMostText = 1'000'000;
+
+/// How often a script may write as much as that.
+constexpr int kMostCounts = 100;
+
+std::size_t characters(const ShellWords& words) {
+  std::size_t all = 0;
+  for (const ShellWord& word : words) all += word.text.size() + 1;
+  return all;
+}
 
 /// More than any script has of defaults inside of defaults.
 constexpr int kMostDefaults = 20;
@@ -65,13 +74,40 @@ std::optional<std::int64_t> sum(std::string_view text, const ShellVariables& var
   return total;
 }
 
+/// Of "<path to the data>" in front: a word, or several, between brackets, or a tag ("</image>"). "<in >log" and "<in
+/// 2>log" are redirections.
+std::size_t placeholder_length(std::string_view text) {
+  constexpr std::size_t kLongest = 200;
+  text = text.substr(0, kLongest);
+  const std::size_t end = text.find('>');
+  const auto begins = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_'; };
+  if (end == text.npos || text[1] == '>') return 0;
+  const std::string_view inside = text.substr(1, end - 1);
+  const bool is_closing_tag =
+      inside.front() == '/' && inside.size() > 1 && std::ranges::all_of(inside.substr(1), is_shell_name);
+  if (!begins(inside.front()) && !is_closing_tag) return 0;
+  if (inside.find_first_of("\n\"'`\\$;|&<()") != inside.npos || is_shell_blank(inside.back())) return 0;
+  const std::string_view last = inside.substr(inside.rfind(' ') + 1);
+  if (last.size() < inside.size() && last.find_first_not_of("0123456789") == last.npos) return 0;
+  const char behind = end + 1 < text.size() ? text[end + 1] : '\n';
+  return behind == '>' || behind == '&' || behind == '|' || behind == '(' ? 0 : end + 1;
+}
+
+/// Of "([0]*3+[1]*45)" in front, as Megatron-LM takes it.
+std::size_t list_length(std::string_view text) {
+  if (text.size() < 3 || std::isdigit(static_cast<unsigned char>(text[2])) == 0) return 0;
+  const std::size_t end = text.find_first_not_of("([]0123456789,*+ ");
+  return end != text.npos && text[end] == ')' ? end + 1 : 0;
+}
+
 /// Where what stands at `from` ends: one character, or "$(command)", "${NAME...}" and "`command`" that are left as they
-/// are written, because it is not known what they give.
+/// are written, because it is not known what they give, and so is "<path>".
 std::size_t end_of_piece(std::string_view text, std::size_t from) {
   if (text[from] == '`') {
     const std::size_t end = text.find('`', from + 1);
     return end == text.npos ? from + 1 : end + 1;
   }
+  if (text[from] == '<') return from + std::max<std::size_t>(placeholder_length(text.substr(from)), 1);
   const char opens = text[from] == '$' && from + 1 < text.size() ? text[from + 1] : '\0';
   if (opens != '(' && opens != '{') return from + 1;
   const char closes = opens == '(' ? ')' : '}';
@@ -96,7 +132,7 @@ bool is_shell_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) 
 bool is_shell_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 char ShellText::next() {
-  const char c = text_[cursor_.at++];
+  const char c = cursor_.text[cursor_.at++];
   if (c == '\n') {
     ++cursor_.line;
     cursor_.line_begin = cursor_.at;
@@ -105,9 +141,9 @@ char ShellText::next() {
 }
 
 std::string_view ShellText::next_line() {
-  const std::size_t from = cursor_.at, end = std::min(text_.find('\n', from), text_.size());
-  while (cursor_.at < std::min(end + 1, text_.size())) next();
-  std::string_view line = text_.substr(from, end - from);
+  const std::size_t from = cursor_.at, end = std::min(cursor_.text.find('\n', from), cursor_.text.size());
+  while (cursor_.at < std::min(end + 1, cursor_.text.size())) next();
+  std::string_view line = cursor_.text.substr(from, end - from);
   if (line.ends_with('\r')) line.remove_suffix(1);
   return line;
 }
@@ -130,12 +166,27 @@ void ShellText::skip_lines() {
   for (skip_blanks(); peek() == '\n'; skip_blanks()) next();
 }
 
+std::size_t ShellText::bare_value_length() const {
+  const std::string_view rest = cursor_.text.substr(cursor_.at);
+  return rest.starts_with('<') ? placeholder_length(rest) : rest.starts_with("([") ? list_length(rest) : 0;
+}
+
+void ShellText::check_size(std::size_t beside, const ShellVariables& variables, const Place& place) {
+  written_ = 0;
+  std::size_t all = beside;
+  for (const auto& [name, values] : variables.known) all += characters(values);
+  if (all > kMostText)
+    throw InputError(language::text(place), "found variables that hold more than a million characters");
+  if (++counts_ > kMostCounts)
+    throw InputError(language::text(place), "found commands that write more than 100 million characters");
+}
+
 std::optional<ShellAssignment> ShellText::read_assignment(const ShellVariables& variables) {
   std::size_t end = cursor_.at;
-  while (end < text_.size() && is_shell_name(text_[end])) ++end;
-  const bool adds = end + 1 < text_.size() && text_[end] == '+' && text_[end + 1] == '=';
-  if (end == cursor_.at || end >= text_.size() || !(adds || text_[end] == '=')) return std::nullopt;
-  ShellAssignment out{.name = std::string(text_.substr(cursor_.at, end - cursor_.at)), .adds = adds};
+  while (end < cursor_.text.size() && is_shell_name(cursor_.text[end])) ++end;
+  const bool adds = end + 1 < cursor_.text.size() && cursor_.text[end] == '+' && cursor_.text[end + 1] == '=';
+  if (end == cursor_.at || end >= cursor_.text.size() || !(adds || cursor_.text[end] == '=')) return std::nullopt;
+  ShellAssignment out{.name = std::string(cursor_.text.substr(cursor_.at, end - cursor_.at)), .adds = adds};
   cursor_.at = end + (adds ? 2 : 1);
   if (peek() == '(') {
     out.is_array = true;
@@ -168,8 +219,7 @@ ShellWords ShellText::read_word(const ShellVariables& variables) {
     if (!open || open->text.empty()) open = ShellWord{.text = {}, .place = place};
     open->text += part;
     written_ += part.size() + 1;
-    if (written_ > kMostText)
-      throw InputError(language::text(place), "found variables that hold more than a million characters");
+    if (written_ > kMostText) check_size(characters(words) + open->text.size(), variables, place);
   };
   bool holds_empty_list = false;  // "$@" of no arguments is no word, though it stands in quotes
   const auto add_split = [&](const ShellWords& values, const Place& place, bool quoted) {
@@ -184,9 +234,12 @@ ShellWords ShellText::read_word(const ShellVariables& variables) {
       }
       for (std::size_t i = 0; i < value.text.size();) {
         const std::size_t end = end_of_word(value.text, i);
-        if (end > i) add(std::string_view(value.text).substr(i, end - i), values.size() > 1 ? value.place : place);
-        if (end > i && !value.doubt.empty()) open->doubt = value.doubt;
-        if (end > i && !value.unset.empty()) open->unset = value.unset;
+        const std::string_view piece = std::string_view(value.text).substr(i, end - i);
+        if (!piece.empty()) add(piece, values.size() > 1 ? value.place : place);
+        // What is not known of the text stands in it as it is written.
+        const bool is_known = piece.find_first_of("$`") == piece.npos;
+        if (!is_known && !value.doubt.empty()) open->doubt = value.doubt;
+        if (!is_known && !value.unset.empty()) open->unset = value.unset;
         if (end < value.text.size() && open) words.push_back(*std::exchange(open, std::nullopt));
         i = end + 1;
       }
@@ -203,23 +256,29 @@ ShellWords ShellText::read_word(const ShellVariables& variables) {
       add("", place);
     } else if (c == '\'' && !in_quotes_now) {
       next();
-      const std::size_t end = text_.find('\'', cursor_.at);
-      if (end == text_.npos) throw InputError(language::text(place), "found a quote that does not end, expected '");
+      const std::size_t end = cursor_.text.find('\'', cursor_.at);
+      if (end == cursor_.text.npos)
+        throw InputError(language::text(place), "found a quote that does not end, expected '");
       const std::size_t from = cursor_.at;
       while (cursor_.at < end) next();
-      add(text_.substr(from, end - from), place);
+      add(cursor_.text.substr(from, end - from), place);
       next();
-    } else if (c == '\\' && cursor_.at + 1 < text_.size()) {
+    } else if (c == '\\' && cursor_.at + 1 < cursor_.text.size()) {
       next();
       const char escaped = next();
-      if (escaped != '\n') add(std::string(1, escaped), place);
+      // Inside of double quotes the others stay what they are, and the backslash with them.
+      const bool is_escape = !in_quotes_now || std::string_view("$`\"\\\n").find(escaped) != std::string_view::npos;
+      if (escaped != '\n') add(is_escape ? std::string(1, escaped) : std::string{'\\', escaped}, place);
       if (escaped == '\n' && !in_quotes_now) break;
     } else if (c == '$') {
       add_split(read_dollar(variables, in_quotes_now), place, in_quotes_now);
     } else if (c == '`') {
-      const std::size_t from = cursor_.at, end = end_of_piece(text_, from);
+      const std::size_t from = cursor_.at, end = end_of_piece(cursor_.text, from);
       while (cursor_.at < end) next();
-      add(text_.substr(from, end - from), place);
+      add(cursor_.text.substr(from, end - from), place);
+    } else if (const std::size_t length = in_quotes_now ? 0 : bare_value_length(); length > 0) {
+      add(cursor_.text.substr(cursor_.at, length), place);
+      cursor_.at += length;
     } else if (!in_quotes_now &&
                (is_shell_blank(c) || std::string_view("\n;&|()<>").find(c) != std::string_view::npos)) {
       break;
@@ -243,7 +302,7 @@ ShellWords ShellText::read_sum(const ShellVariables& variables) {
     depth += c == '(' ? 1 : c == ')' ? -1 : 0;
     if (depth == 0) break;
   }
-  const std::string_view whole = text_.substr(begin, cursor_.at - begin);
+  const std::string_view whole = cursor_.text.substr(begin, cursor_.at - begin);
   ShellWord word{.text = std::string(whole), .place = std::move(place)};
   if (whole.starts_with("$((") && whole.ends_with("))"))
     if (const auto value = sum(whole.substr(3, whole.size() - 5), variables, word.unset)) {
@@ -256,7 +315,7 @@ ShellWords ShellText::read_sum(const ShellVariables& variables) {
 /// The default of "${NAME:-default}", in which variables may stand.
 ShellWords ShellText::read_default(const std::string& text, const Place& place, const ShellVariables& variables) {
   const std::string in_quotes = '"' + text + '"';
-  ShellWords words = ShellText(in_quotes, file_, depth_ + 1).read_word(variables);
+  ShellWords words = ShellText(in_quotes, *cursor_.file, depth_ + 1).read_word(variables);
   for (ShellWord& word : words) word.place = place;
   return words;
 }
@@ -281,10 +340,10 @@ ShellWords ShellText::read_dollar(const ShellVariables& variables, bool quoted) 
   std::string name, operation, fallback;
   bool is_list = false;
   if (peek() == '{') {
-    std::size_t end = end_of_piece(text_, begin) - 1;
-    if (end == begin) end = text_.find('}', cursor_.at);
-    if (end == text_.npos) throw InputError(language::text(place), "found ${ that does not end, expected }");
-    const std::string_view inside = text_.substr(cursor_.at + 1, end - cursor_.at - 1);
+    std::size_t end = end_of_piece(cursor_.text, begin) - 1;
+    if (end == begin) end = cursor_.text.find('}', cursor_.at);
+    if (end == cursor_.text.npos) throw InputError(language::text(place), "found ${ that does not end, expected }");
+    const std::string_view inside = cursor_.text.substr(cursor_.at + 1, end - cursor_.at - 1);
     while (cursor_.at <= end) next();
     std::size_t length = static_cast<std::size_t>(std::ranges::find_if_not(inside, is_shell_name) - inside.begin());
     if (length == 0 && inside.size() == 1 && std::string_view("@*#").find(inside) != inside.npos) length = 1;
@@ -310,7 +369,7 @@ ShellWords ShellText::read_dollar(const ShellVariables& variables, bool quoted) 
   const auto as_written = [&]() -> ShellWords {
     const bool is_number = name == "@" || name == "#";
     const bool is_known = known != variables.known.end();
-    return {{.text = std::string(text_.substr(begin, cursor_.at - begin)),
+    return {{.text = std::string(cursor_.text.substr(begin, cursor_.at - begin)),
              .place = place,
              .unset = is_number || (is_known && known->second.empty()) ? ""
                       : is_known                                       ? known->second.front().unset

@@ -23,4 +23,10 @@ struct Statement {
 
 using Statements = std::vector<Statement>;
 
+/// A configuration as it is read.
+struct ReadStatements {
+  Statements statements;
+  std::vector<std::string> notes{};  ///< what of it could not be read, in whole sentences
+};
+
 }  // namespace stepcast::language

@@ -13,7 +13,7 @@ namespace stepcast::language {
 /// a value of null counts as not said. Where the configuration is a script, `start` is what it is started with;
 /// anything there is refused for a file that is none. Writing puts `heading`, a line each, in front as comments.
 struct Syntax {
-  Statements (*read)(std::string_view text, const std::string& file, const ShellStart& start);
+  ReadStatements (*read)(std::string_view text, const std::string& file, const ShellStart& start);
   std::string (*write)(const std::vector<std::string>& heading, const Statements& statements);
   bool launches = false;  ///< what is written is a script that ends with the command
 };

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <sstream>
+#include <utility>
 
 #define TOML_HEADER_ONLY 1
 #define TOML_EXCEPTIONS 1
@@ -38,16 +39,34 @@ void flatten_toml(const toml::table& table, const std::string& path, const std::
   }
 }
 
-Statements read_toml(std::string_view text, const std::string& file, const ShellStart& start) {
+/// Whether a text is a program of Python, by its first line that says something.
+bool is_python(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.find_first_not_of(" \t\r") == line.npos || line.starts_with('#')) continue;
+    return line.starts_with("import ") || line.starts_with("from ") || line.starts_with("def ") ||
+           line.starts_with("\"\"\"");
+  }
+  return false;
+}
+
+ReadStatements read_toml(std::string_view text, const std::string& file, const ShellStart& start) {
   refuse_start(start, file);
   Statements out;
   try {
     flatten_toml(toml::parse(text, file), "", file, out);
   } catch (const toml::parse_error& error) {
+    if (is_python(text))
+      throw InputError(file,
+                       "found Python, in which torchtitan is configured behind v0.2.2 (config_registry.py); expected "
+                       "TOML as v0.2.2 has it, with what the function sets: [model] name and flavor, [training] "
+                       "local_batch_size and seq_len, [parallelism], [activation_checkpoint], [compile]");
     throw InputError(language::text(place_of(error.source(), file)),
                      "found no TOML: " + std::string(error.description()));
   }
-  return out;
+  return {std::move(out)};
 }
 
 void write_toml_section(const FileSection& section, const std::string& path, std::string& out) {

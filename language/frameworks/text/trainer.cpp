@@ -5,6 +5,7 @@
 
 #include "language/core/file_text.h"
 #include "language/frameworks/text/flags.h"
+#include "language/frameworks/text/named_file.h"
 #include "language/frameworks/text/sections.h"
 #include "language/frameworks/text/shell.h"
 #include "language/frameworks/text/syntax.h"
@@ -24,16 +25,18 @@ std::string plain_value(const std::string& text) {
 
 /// Keys of a file of arguments: those at its top are flags; those of accelerate's sections lose what they repeat.
 Statements arguments_of(Statements statements) {
-  constexpr std::string_view kFsdp = "fsdp_config.fsdp_";
+  constexpr std::string_view kFsdp = "fsdp_config.fsdp_", kParallelism = "parallelism_config.parallelism_config_";
   for (Statement& each : statements) {
     if (each.name.find('.') == each.name.npos) each.name.insert(0, "--");
-    if (each.name.starts_with(kFsdp)) each.name.erase(kFsdp.find('.') + 1, 5);
+    for (const std::string_view repeats : {kFsdp, kParallelism})
+      if (const std::size_t dot = repeats.find('.'); each.name.starts_with(repeats))
+        each.name.erase(dot + 1, repeats.size() - dot - 1);
     each.text = plain_value(each.text);
   }
   return statements;
 }
 
-/// Files that a script writes, or that stand beside it.
+/// Files that a script writes, or that stand beside it or in a folder above.
 class NamedFiles {
  public:
   NamedFiles(std::vector<ShellDocument> documents, const std::string& script)
@@ -43,13 +46,15 @@ class NamedFiles {
   std::string text_of(const Statement& statement) const {
     const auto written = std::ranges::find(documents_, statement.text, &ShellDocument::file);
     if (written != documents_.end()) return written->text;
-    const std::filesystem::path beside = std::filesystem::path(script_).parent_path() / statement.text;
+    const bool is_absolute = std::filesystem::path(statement.text).is_absolute();
+    const std::optional<std::filesystem::path> near =
+        is_absolute ? std::optional<std::filesystem::path>(statement.text) : file_near(statement.text, script_);
     std::error_code error;
-    if (!std::filesystem::is_regular_file(beside, error))
+    if (!near || !std::filesystem::is_regular_file(*near, error))
       throw InputError((statement.place.file.empty() ? "" : text(statement.place) + ": ") + statement.name,
                        "found " + in_quotes(statement.text) +
                            ", but no such file, and no here-document of the script that is written to it");
-    return read_file(beside, beside.string());
+    return read_file(*near, near->string());
   }
 
  private:
@@ -66,7 +71,7 @@ std::optional<Statements> named_by(const Statement& flag, const NamedFiles& file
   if (is_one_of(flag.name, {"--deepspeed", "--deepspeed_config", "--deepspeed_config_file",
                             "deepspeed_config.deepspeed_config_file"})) {
     if (!flag.text.ends_with(".json")) return std::nullopt;
-    Statements read = json_syntax.read(files.text_of(flag), flag.text, {});
+    Statements read = json_syntax.read(files.text_of(flag), flag.text, {}).statements;
     // The Trainer fills in what is "auto", from its own arguments.
     std::erase_if(read, [](const Statement& each) {
       return each.text == "auto" && each.name != "zero_optimization.reduce_bucket_size";
@@ -75,12 +80,26 @@ std::optional<Statements> named_by(const Statement& flag, const NamedFiles& file
   }
   if (flag.name == "--fsdp_config") {
     const bool inside = flag.text.starts_with('{');
-    Statements read = json_syntax.read(inside ? flag.text : files.text_of(flag), inside ? flag.name : flag.text, {});
+    Statements read =
+        json_syntax.read(inside ? flag.text : files.text_of(flag), inside ? flag.name : flag.text, {}).statements;
     for (Statement& each : read) each.name.insert(0, "fsdp_config.");
     return arguments_of(std::move(read));
   }
-  if (flag.name == "--config_file") return arguments_of(yaml_syntax.read(files.text_of(flag), flag.text, {}));
+  // "--config" is of TRL's parser (trl/scripts/utils.py, TrlParser), where flags count more.
+  if (flag.name == "--config_file" || flag.name == "--config")
+    return arguments_of(yaml_syntax.read(files.text_of(flag), flag.text, {}).statements);
   return std::nullopt;
+}
+
+/// Keys of JSON that a flag has as its value ('{"use_reentrant": false}'), which a file of arguments nests below it.
+std::optional<Statements> keys_inside(const Statement& flag) {
+  if (!flag.name.ends_with("_kwargs") || !flag.text.starts_with('{')) return std::nullopt;
+  Statements read = json_syntax.read(flag.text, flag.name, {}).statements;
+  for (Statement& each : read) {
+    each.name.insert(0, flag.name.substr(2) + ".");
+    each.place = flag.place;
+  }
+  return read;
 }
 
 /// A word behind the program that names a file of its arguments.
@@ -93,26 +112,34 @@ std::optional<Statement> arguments_file(const std::vector<ShellWord>& words) {
   return std::nullopt;
 }
 
-Statements read_trainer(std::string_view text, const std::string& file, const ShellStart& start) {
+ReadStatements read_trainer(std::string_view text, const std::string& file, const ShellStart& start) {
   Statements given;
+  std::vector<std::string> notes;
   std::vector<ShellDocument> documents;
   std::optional<Statement> arguments;
   if (is_yaml(text)) {
-    given = arguments_of(yaml_syntax.read(text, file, start));
+    given = arguments_of(yaml_syntax.read(text, file, start).statements);
   } else {
     ShellReading script = script_of(text, file, start);
-    given = flags_of(script.words, file);
+    ReadStatements flags = flags_of(script.words, file);
+    given = std::move(flags.statements);
+    notes = std::move(script.notes);
+    std::ranges::move(flags.notes, std::back_inserter(notes));
     for (Statement& each : given) each.text = plain_value(each.text);
     documents = std::move(script.documents);
     arguments = arguments_file(script.words);
   }
   const NamedFiles files(std::move(documents), file);
   if (arguments) {
-    for (Statement& each : arguments_of(yaml_syntax.read(files.text_of(*arguments), arguments->text, {})))
+    for (Statement& each : arguments_of(yaml_syntax.read(files.text_of(*arguments), arguments->text, {}).statements))
       if (std::ranges::find(given, each.name, &Statement::name) == given.end()) given.push_back(std::move(each));
   }
   Statements out;
   for (std::size_t i = 0; i < given.size(); ++i) {
+    if (std::optional<Statements> keys = keys_inside(given[i])) {
+      std::ranges::move(*keys, std::back_inserter(out));
+      continue;
+    }
     std::optional<Statements> inside = named_by(given[i], files);
     out.push_back(given[i]);
     if (!inside) continue;
@@ -121,7 +148,7 @@ Statements read_trainer(std::string_view text, const std::string& file, const Sh
       if (!each.name.starts_with("--") || std::ranges::find(given, each.name, &Statement::name) == given.end())
         out.push_back(std::move(each));
   }
-  return out;
+  return {std::move(out), std::move(notes)};
 }
 
 std::string write_trainer(const std::vector<std::string>& heading, const Statements& statements) {

@@ -1,6 +1,7 @@
 #include "language/core/yaml.h"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "language/core/stated.h"
 #include "language/frameworks/text/sections.h"
@@ -19,11 +20,11 @@ void flatten_yaml(const Node& node, const std::string& path, Statements& out) {
       {.name = path, .text = node.kind == Node::Kind::scalar ? node.scalar : on_one_line(node), .place = node.place});
 }
 
-Statements read_yaml(std::string_view text, const std::string& file, const ShellStart& start) {
+ReadStatements read_yaml(std::string_view text, const std::string& file, const ShellStart& start) {
   refuse_start(start, file);
   Statements out;
   flatten_yaml(parse_yaml(text, file), "", out);
-  return out;
+  return {std::move(out)};
 }
 
 void write_yaml_section(const FileSection& section, const std::string& indent, std::string& out) {

@@ -82,6 +82,24 @@ constexpr std::array kGptNeoXFields{
 constexpr std::array kGptNeoXIdle{Word("rotary_pct"), Word("rotary_emb_base"), Word("classifier_dropout"),
                                   Word("attention_probs_dropout_prob"), Word("hidden_dropout_prob")};
 
+constexpr std::array kGptNeoModels{Word("GPTNeoForCausalLM")};
+constexpr std::array kGptNeoFields{F{"vocab_size", "50257"},
+                                   F{"max_position_embeddings", "2048"},
+                                   F{"hidden_size", "2048"},
+                                   F{"num_layers", "24"},
+                                   F{"num_heads", "16"},
+                                   F{"intermediate_size", kNull},
+                                   F{"resid_dropout", "0.0"},
+                                   F{"embed_dropout", "0.0"},
+                                   F{"attention_dropout", "0.0"},
+                                   F{"activation_function", "gelu_new"},
+                                   F{"tie_word_embeddings", "true"}};
+// Local attention is a mask: GPTNeoSelfAttention multiplies whole scores in every layer.
+constexpr std::array kGptNeoIdle{
+    Word("attention_types"),        Word("attention_layers"),   Word("window_size"),
+    Word("classifier_dropout"),     Word("summary_activation"), Word("summary_first_dropout"),
+    Word("summary_proj_to_labels"), Word("summary_type"),       Word("summary_use_proj")};
+
 constexpr std::array kOptModels{Word("OPTForCausalLM")};
 constexpr std::array kOptFields{F{"vocab_size", "50272"},
                                 F{"hidden_size", "768"},
@@ -278,6 +296,20 @@ void say_gpt_neox(Translation& t) {
   if (t.flag("use_parallel_residual")) t.say("parallel_block", "two-norms", "use_parallel_residual");
 }
 
+/// Queries, keys and values have no biases, the others do, which is said of all: 0.02% of GPT-Neo 125M's parameters.
+void say_gpt_neo(Translation& t) {
+  t.say("family", "gpt");
+  t.copy("layers", "num_layers");
+  t.copy("hidden", "hidden_size");
+  t.copy("heads", "num_heads");
+  if (t.find("intermediate_size") != nullptr) t.copy("ffn", "intermediate_size");
+  t.copy("vocab", "vocab_size");
+  t.copy("positions", "max_position_embeddings");
+  say_plain_activation(t, "activation_function");
+  say_tied_head(t);
+  say_dropout(t, {"resid_dropout", "embed_dropout", "attention_dropout"});
+}
+
 /// Two positions more than tokens: the first ones are padding's.
 void say_opt(Translation& t) {
   t.say("family", "gpt");
@@ -419,6 +451,7 @@ void say_starcoder2(Translation& t) {
 constexpr ModelType kGptTypes[] = {
     {"gpt2", kGpt2Models, "GPT2Config", kGpt2Fields, kGpt2Idle, say_gpt2},
     {"gpt_bigcode", kBigCodeModels, "GPTBigCodeConfig", kBigCodeFields, kGpt2Idle, say_bigcode},
+    {"gpt_neo", kGptNeoModels, "GPTNeoConfig", kGptNeoFields, kGptNeoIdle, say_gpt_neo},
     {"gptj", kGptJModels, "GPTJConfig", kGptJFields, kGptJIdle, say_gptj},
     {"gpt_neox", kGptNeoXModels, "GPTNeoXConfig", kGptNeoXFields, kGptNeoXIdle, say_gpt_neox},
     {"opt", kOptModels, "OPTConfig", kOptFields, kOptIdle, say_opt},

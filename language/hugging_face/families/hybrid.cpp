@@ -1,8 +1,11 @@
 // Decoders that have attention in some of their layers alone: state-space layers (Mamba-2) or linear attention (gated
 // DeltaNet) stand in the others.
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <string>
+#include <utility>
 
 #include "language/hugging_face/decoder_fields.h"
 
@@ -18,6 +21,7 @@ constexpr std::array kNemotronFields{
     F{"hidden_size", "4096"},
     F{"intermediate_size", "21504"},
     F{"num_hidden_layers", "52"},
+    F{"layers_block_type", kNull},
     F{"hybrid_override_pattern", "M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M-"},
     F{"num_attention_heads", "32"},
     F{"head_dim", "128"},
@@ -46,6 +50,7 @@ constexpr std::array kNemotronFields{
     F{"moe_shared_expert_intermediate_size", "7688"},
     F{"moe_latent_size", kNull},
     F{"num_nextn_predict_layers", kNull},
+    F{"mtp_layers_block_type", kNull},
     F{"mtp_hybrid_override_pattern", "*E"}};
 constexpr std::array kNemotronIdle{Word("expand"),
                                    Word("use_conv_bias"),
@@ -97,6 +102,59 @@ constexpr std::array kQwenNextFields{F{"vocab_size", "151936"},
                                      F{"layer_types", kNull}};
 constexpr std::array kQwenNextIdle{Word("norm_topk_prob"), Word("partial_rotary_factor"), Word("rope_theta")};
 
+constexpr std::array kQwen35Models{Word("Qwen3_5ForCausalLM")};
+constexpr std::array kQwen35Fields{F{"vocab_size", "248320"},
+                                   F{"hidden_size", "4096"},
+                                   F{"intermediate_size", "12288"},
+                                   F{"num_hidden_layers", "32"},
+                                   F{"num_attention_heads", "16"},
+                                   F{"num_key_value_heads", "4"},
+                                   F{"head_dim", "256"},
+                                   F{"hidden_act", "silu"},
+                                   F{"tie_word_embeddings", "false"},
+                                   F{"attention_bias", "false"},
+                                   F{"attention_dropout", "0.0"},
+                                   F{"linear_conv_kernel_dim", "4"},
+                                   F{"linear_key_head_dim", "128"},
+                                   F{"linear_value_head_dim", "128"},
+                                   F{"linear_num_key_heads", "16"},
+                                   F{"linear_num_value_heads", "32"},
+                                   F{"attn_output_gate", "true"},
+                                   F{"full_attention_interval", "4"},
+                                   F{"layer_types", kNull}};
+constexpr std::array kQwen35MoeModels{Word("Qwen3_5MoeForCausalLM")};
+constexpr std::array kQwen35MoeFields{F{"vocab_size", "248320"},
+                                      F{"hidden_size", "2048"},
+                                      F{"num_hidden_layers", "40"},
+                                      F{"num_attention_heads", "16"},
+                                      F{"num_key_value_heads", "2"},
+                                      F{"head_dim", "256"},
+                                      F{"hidden_act", "silu"},
+                                      F{"tie_word_embeddings", "false"},
+                                      F{"attention_bias", "false"},
+                                      F{"attention_dropout", "0.0"},
+                                      F{"linear_conv_kernel_dim", "4"},
+                                      F{"linear_key_head_dim", "128"},
+                                      F{"linear_value_head_dim", "128"},
+                                      F{"linear_num_key_heads", "16"},
+                                      F{"linear_num_value_heads", "32"},
+                                      F{"moe_intermediate_size", "512"},
+                                      F{"shared_expert_intermediate_size", "512"},
+                                      F{"num_experts_per_tok", "8"},
+                                      F{"num_experts", "256"},
+                                      F{"attn_output_gate", "true"},
+                                      F{"full_attention_interval", "4"},
+                                      F{"layer_types", kNull}};
+// The released weights have a layer of multi-token prediction, transformers' classes have none; these do not read
+// mlp_only_layers, nor that of experts intermediate_size.
+constexpr std::array kQwen35Idle{Word("mtp_num_hidden_layers"), Word("mtp_use_dedicated_embeddings"),
+                                 Word("mamba_ssm_dtype"),       Word("mlp_only_layers"),
+                                 Word("partial_rotary_factor"), Word("rope_theta")};
+constexpr std::array kQwen35MoeIdle{Word("mtp_num_hidden_layers"), Word("mtp_use_dedicated_embeddings"),
+                                    Word("mamba_ssm_dtype"),       Word("mlp_only_layers"),
+                                    Word("partial_rotary_factor"), Word("rope_theta"),
+                                    Word("norm_topk_prob"),        Word("intermediate_size")};
+
 constexpr std::array kGraniteHybridModels{Word("GraniteMoeHybridForCausalLM")};
 constexpr std::array kGraniteHybridFields{F{"vocab_size", "32000"},
                                           F{"hidden_size", "4096"},
@@ -126,10 +184,30 @@ constexpr std::array kGraniteHybridIdle{
     Word("attention_multiplier"), Word("router_aux_loss_coef"), Word("init_method"),    Word("normalization_function"),
     Word("rope_theta"),           Word("rope_scaling")};
 
-/// The halves of layers, letter by letter, are layers of their own.
+/// The letters of words that name layers: "mamba", "attention", "moe", "mlp", or what transformers 5 calls the first
+/// two.
+std::string letters_of(Translation& t, std::string_view field) {
+  constexpr std::pair<Word, char> kLetters[] = {{"mamba", 'M'},     {"linear_attention", 'M'},
+                                                {"attention", '*'}, {"full_attention", '*'},
+                                                {"moe", 'E'},       {"mlp", '-'}};
+  std::string letters;
+  for (const Node& word : t.items(field)) {
+    const auto known = std::ranges::find_if(kLetters, [&](const auto& each) { return each.first == word.scalar; });
+    if (known == std::end(kLetters))
+      t.refuse_at(word.place, field, "found " + found(word) + ", expected mamba, attention, moe or mlp");
+    letters += known->second;
+  }
+  return letters;
+}
+
+/// The halves of layers, letter by letter or word by word, are layers of their own. Where both are given the words
+/// count.
 void say_nemotron(Translation& t) {
-  const std::string pattern = t.text("hybrid_override_pattern");
-  if (const std::int64_t layers = t.whole("num_hidden_layers"); static_cast<std::int64_t>(pattern.size()) != layers)
+  const std::string words = letters_of(t, "layers_block_type"), ahead = letters_of(t, "mtp_layers_block_type");
+  const std::string pattern = words.empty() ? t.text("hybrid_override_pattern") : words;
+  t.leave({"hybrid_override_pattern"});
+  if (const std::int64_t layers = t.whole("num_hidden_layers");
+      words.empty() && static_cast<std::int64_t>(pattern.size()) != layers)
     t.refuse("hybrid_override_pattern", "found " + std::to_string(pattern.size()) +
                                             " letters, expected one for each of " + std::to_string(layers) + " layers");
   if (pattern.find_first_not_of("M*-E") != std::string::npos)
@@ -137,9 +215,10 @@ void say_nemotron(Translation& t) {
   const bool experts = pattern.find('E') != std::string::npos;
   t.say("family", experts ? "moe" : "llama");
   say_sizes(t);
+  if (!words.empty()) t.say("layers", std::to_string(words.size()), "layers_block_type");
   if (t.find("attention_head_dim") != nullptr) t.copy("head_width", "attention_head_dim");
   t.copy("ffn", "intermediate_size");
-  t.say("pattern", pattern, "hybrid_override_pattern");
+  t.say("pattern", pattern, words.empty() ? "hybrid_override_pattern" : "layers_block_type");
   t.say("position_encoding", "none");
   t.one_of("mlp_hidden_act", {"relu2"});
   t.say("activation", "squared-relu", "mlp_hidden_act");
@@ -167,23 +246,19 @@ void say_nemotron(Translation& t) {
         std::to_string(t.whole("n_shared_experts", 0) * t.whole("moe_shared_expert_intermediate_size")),
         "moe_shared_expert_intermediate_size");
   if (t.find("moe_latent_size") != nullptr) t.copy("experts.latent", "moe_latent_size");
-  t.expect("mtp_hybrid_override_pattern", "*E", "layers of multi-token prediction are of attention and experts");
+  constexpr const char* kAhead = "layers of multi-token prediction are of attention and experts";
+  if (ahead.empty())
+    t.expect("mtp_hybrid_override_pattern", "*E", kAhead);
+  else if (ahead != "*E")
+    t.refuse("mtp_layers_block_type", "found others than attention and moe, expected these: " + std::string(kAhead));
+  t.leave({"mtp_hybrid_override_pattern"});
   if (t.find("num_nextn_predict_layers") != nullptr) t.copy("mtp_layers", "num_nextn_predict_layers", 0);
 }
 
-void say_qwen3_next(Translation& t) {
-  say_llama(t);
-  t.say("family", "moe");
+/// Gated DeltaNet in most layers, and gated attention in each so-many-th. `behind`: the letter of what each has behind.
+void say_gated_layers(Translation& t, char behind) {
   t.say("qk_norm", "true");
   t.say("attention_gate", "true");
-  t.copy("experts.count", "num_experts");
-  t.copy("experts.active", "num_experts_per_tok");
-  t.copy("experts.ffn", "moe_intermediate_size");
-  t.copy("experts.shared_ffn", "shared_expert_intermediate_size", 0);
-  t.expect("decoder_sparse_step", "1", "all layers have experts");
-  if (const auto dense = t.items("mlp_only_layers"); !dense.empty())
-    t.refuse("mlp_only_layers", "found layers without experts, expected none: these are not built with a pattern");
-  t.expect("use_sliding_window", "false", "attention sees all tokens");
   const std::int64_t every = t.whole("full_attention_interval"), layers = t.whole("num_hidden_layers");
   if (every > layers)
     t.refuse("full_attention_interval",
@@ -193,7 +268,7 @@ void say_qwen3_next(Translation& t) {
   });
   std::string pattern;
   for (std::int64_t layer = 1; layer <= (layers % every == 0 ? every : layers); ++layer)
-    pattern += layer % every == 0 ? "(*E)" : "(GE)";
+    pattern += std::string(layer % every == 0 ? "(*" : "(G") + behind + ")";
   t.say("pattern", pattern, "full_attention_interval");
   const std::pair<Word, Word> sizes[] = {{"delta_net.heads", "linear_num_value_heads"},
                                          {"delta_net.key_heads", "linear_num_key_heads"},
@@ -201,6 +276,43 @@ void say_qwen3_next(Translation& t) {
                                          {"delta_net.value", "linear_value_head_dim"},
                                          {"delta_net.convolution", "linear_conv_kernel_dim"}};
   for (const auto& [key, field] : sizes) t.copy(key, field);
+}
+
+void say_qwen_experts_of_all_layers(Translation& t) {
+  t.say("family", "moe");
+  t.copy("experts.count", "num_experts");
+  t.copy("experts.active", "num_experts_per_tok");
+  t.copy("experts.ffn", "moe_intermediate_size");
+  t.copy("experts.shared_ffn", "shared_expert_intermediate_size", 0);
+}
+
+void say_qwen3_next(Translation& t) {
+  say_llama(t);
+  say_qwen_experts_of_all_layers(t);
+  t.expect("decoder_sparse_step", "1", "all layers have experts");
+  if (const auto dense = t.items("mlp_only_layers"); !dense.empty())
+    t.refuse("mlp_only_layers", "found layers without experts, expected none: these are not built with a pattern");
+  t.expect("use_sliding_window", "false", "attention sees all tokens");
+  say_gated_layers(t, 'E');
+}
+
+void say_qwen3_5(Translation& t) {
+  say_llama(t);
+  t.expect("attn_output_gate", "true", "attention is always gated in this family");
+  say_gated_layers(t, '-');
+}
+
+/// No layer has a feed-forward block without experts: what is said of its width is the experts'.
+void say_qwen3_5_moe(Translation& t) {
+  say_sizes(t);
+  t.copy("ffn", "moe_intermediate_size");
+  say_gated_activation(t, "hidden_act");
+  say_tied_head(t);
+  if (t.flag("attention_bias")) say_biases(t, true, false, "attention_bias");
+  say_dropout(t, {"attention_dropout"});
+  say_qwen_experts_of_all_layers(t);
+  t.expect("attn_output_gate", "true", "attention is always gated in this family");
+  say_gated_layers(t, 'E');
 }
 
 /// Every layer has a mixer and, behind it, experts and a block that all tokens visit, or that block alone.
@@ -256,6 +368,8 @@ void say_granite_hybrid(Translation& t) {
 constexpr ModelType kHybridTypes[] = {
     {"nemotron_h", kNemotronModels, "NemotronHConfig", kNemotronFields, kNemotronIdle, say_nemotron},
     {"qwen3_next", kQwenNextModels, "Qwen3NextConfig", kQwenNextFields, kQwenNextIdle, say_qwen3_next},
+    {"qwen3_5_text", kQwen35Models, "Qwen3_5TextConfig", kQwen35Fields, kQwen35Idle, say_qwen3_5},
+    {"qwen3_5_moe_text", kQwen35MoeModels, "Qwen3_5MoeTextConfig", kQwen35MoeFields, kQwen35MoeIdle, say_qwen3_5_moe},
     {"granitemoehybrid", kGraniteHybridModels, "GraniteMoeHybridConfig", kGraniteHybridFields, kGraniteHybridIdle,
      say_granite_hybrid},
 };

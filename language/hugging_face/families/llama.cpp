@@ -44,6 +44,25 @@ constexpr std::array kQwen2Fields{
     F{"sliding_window", "4096"},  F{"max_window_layers", "28"},      F{"layer_types", kNull},
     F{"attention_dropout", "0.0"}};
 
+// Queries, keys and values always have biases: the class is Qwen 2's.
+constexpr std::array kMiMoModels{Word("MiMoForCausalLM")};
+constexpr std::array kMiMoFields{F{"vocab_size", "151936"},
+                                 F{"hidden_size", "4096"},
+                                 F{"intermediate_size", "22016"},
+                                 F{"num_hidden_layers", "32"},
+                                 F{"num_attention_heads", "32"},
+                                 F{"num_key_value_heads", "32"},
+                                 F{"head_dim", kNull},
+                                 F{"hidden_act", "silu"},
+                                 F{"tie_word_embeddings", "false"},
+                                 F{"sliding_window", "4096"},
+                                 F{"use_sliding_window", "false"},
+                                 F{"max_window_layers", "28"},
+                                 F{"layer_types", kNull},
+                                 F{"num_nextn_predict_layers", "0"},
+                                 F{"attention_dropout", "0.0"}};
+constexpr std::array kMiMoIdle{Word("attention_bias")};
+
 constexpr std::array kQwen3Models{Word("Qwen3ForCausalLM")};
 constexpr std::array kQwen3Fields{F{"vocab_size", "151936"},
                                   F{"hidden_size", "4096"},
@@ -257,6 +276,12 @@ void say_qwen2(Translation& t) {
   say_window(t, 0);
 }
 
+/// XiaomiMiMo/MiMo-7B-Base, configuration_mimo.py and modeling_mimo.py.
+void say_mimo(Translation& t) {
+  say_qwen2(t);
+  t.copy("mtp_layers", "num_nextn_predict_layers", 0);
+}
+
 void say_qwen3(Translation& t) {
   say_llama(t);
   t.say("qk_norm", "true");
@@ -371,6 +396,7 @@ constexpr ModelType kLlamaTypes[] = {
     {"llama", kLlamaModels, "LlamaConfig", kLlamaFields, {}, say_llama},
     {"mistral", kMistralModels, "MistralConfig", kMistralFields, {}, say_mistral},
     {"qwen2", kQwen2Models, "Qwen2Config", kQwen2Fields, {}, say_qwen2},
+    {"mimo", kMiMoModels, "MiMoConfig", kMiMoFields, kMiMoIdle, say_mimo},
     {"qwen3", kQwen3Models, "Qwen3Config", kQwen3Fields, {}, say_qwen3},
     {"qwen2_vl", kQwen2VlModels, "Qwen2VLConfig", kQwen2VlFields, {}, say_qwen2},
     {"qwen2_vl_text", kQwen2VlModels, "Qwen2VLTextConfig", kQwen2VlFields, {}, say_qwen2},

@@ -38,6 +38,8 @@ TEST(BadConfigurations, OfMegatronNameTheFlag) {
   EXPECT_THAT(of_flags("--enable-cuda-graph"),
               HasSubstr("--enable-cuda-graph: changes the answer; give --set software.cuda_graphs"));
   EXPECT_THAT(of_flags("--moe-router-group-topk 4"), HasSubstr("training.experts.node_limit"));
+  EXPECT_THAT(of_flags("--moe-router-group-topk 4 --moe-router-num-groups 8"), HasSubstr("experts.node_limit"));
+  EXPECT_EQ(of_flags("--moe-router-group-topk 1 --moe-router-num-groups 1"), "");  // of one group, one
   EXPECT_THAT(of_flags("--swiglu yes"), HasSubstr("--swiglu: found 'yes', expected no value"));
   EXPECT_THAT(of_flags("--recompute-granularity"), HasSubstr("--recompute-granularity: found no value"));
   EXPECT_THAT(of_flags("--recompute-granularity full"), HasSubstr("--recompute-method: missing"));
@@ -52,8 +54,10 @@ TEST(BadConfigurations, OfMegatronNameTheFlag) {
   EXPECT_THAT(of_flags(experts), HasSubstr("--moe-token-dispatcher-type: found 'allgather'"));
   EXPECT_THAT(of_flags("--normalization RMSNorm --num-experts 8 --tensor-model-parallel-size 2"),
               HasSubstr("--moe-token-dispatcher-type: found 'allgather'"));
-  EXPECT_THAT(of_flags(experts + "--moe-token-dispatcher-type alltoall --moe-layer-freq 2"),
-              HasSubstr("--moe-layer-freq: found '2', expected 1, or dense layers first"));
+  EXPECT_THAT(
+      of_flags(experts + "--moe-token-dispatcher-type alltoall --moe-layer-freq [1]*7"),
+      HasSubstr("--moe-layer-freq: found '[1]*7', expected a whole number, or a list of 0 and 1 with one for each "
+                "of the 8 layers"));
   EXPECT_THAT(of_flags("--pipeline-model-parallel-size 2 --pipeline-model-parallel-layout t*4|t*4"),
               HasSubstr("--pipeline-model-parallel-layout: found 't*4"));
   EXPECT_THAT(
@@ -151,6 +155,16 @@ TEST(BadConfigurations, OfMegatronDeepSpeedSayWhatToGiveInstead) {
   EXPECT_EQ(of_flags("--ds-sequence-parallel-size 1 --moe-expert-parallel-size 1"), "");
   EXPECT_THAT(of_flags("--deepspeed --deepspeed_config ds.json"), HasSubstr("give --set data_parallel.zero=N"));
   EXPECT_THAT(of_flags("--ds-sequence-parallel-size 4"), HasSubstr("parallelism.context_method=ulysses"));
+  EXPECT_EQ(imported("megatron", kFlags + "--zero-stage 2 --no-pipeline-parallel").data_parallel.zero, 2);
+  EXPECT_THAT(of_flags("--zero-stage 1 --use-distributed-optimizer"), HasSubstr("--zero-stage: found beside"));
+  const schedules::Model llama =
+      imported("megatron", kFlags + "--normalization rmsnorm --swiglu --num-key-value-heads 4").model;
+  EXPECT_EQ(llama.family, schedules::Family::llama);
+  EXPECT_EQ(llama.kv_heads, 4);
+  const schedules::Model bloom =
+      imported("megatron", kFlags + "--position-embedding-type alibi --embed-layernorm").model;
+  EXPECT_EQ(schedules::layer_style(bloom).positions, schedules::Positions::alibi);
+  EXPECT_TRUE(bloom.variations.embedding_norm);
   const auto recompute = [](const std::string& more) { return imported("megatron", kFlags + more).recompute; };
   EXPECT_EQ(recompute("--checkpoint-activations"), recompute("--activations-checkpoint-method uniform"));
   EXPECT_NE(recompute("--checkpoint-activations"), recompute(""));
@@ -190,6 +204,11 @@ TEST(BadConfigurations, OfScriptsNameWhatMakesAValueDoubtful) {
   EXPECT_THAT(
       complaint([] { imported("megatron", "F=()\nfor i in 1 2; do F+=(--swiglu); done\n" + kFlags + "${F[@]}"); }),
       HasSubstr("found '${F[@]}', which the loop at given:2:1 changes; expected its flags"));
+  // Other words of the same text are known.
+  EXPECT_EQ(complaint([] {
+              imported("megatron", "T=x\nif [ -f x ]; then T=y; fi\nO=\"--swiglu --save $T --lr 1\"\n" + kFlags + "$O");
+            }),
+            "");
   EXPECT_THAT(complaint([] {
                 imported("megatron",
                          "F=--bf16\nwhile read x; do\nF=\"$F --swiglu\"\ndone\nrun --nnodes 1 train.py $F --x");
@@ -210,6 +229,8 @@ TEST(BadConfigurations, OfScriptsSayHowToGiveWhatNothingSets) {
   EXPECT_THAT(of_script("", "--pipeline-model-parallel-size $P"),
               HasSubstr("found '$P', expected a whole number" + variable));
   EXPECT_THAT(of_script("", "--mtp-num-layers $P"), HasSubstr("found '$P', expected a value" + variable));
+  EXPECT_THAT(of_script("", "--bf16 ${P}"), HasSubstr("found '${P}', expected no value" + variable));
+  EXPECT_THAT(of_script("", "--transformer-impl $P"), HasSubstr("expected transformer_engine" + variable));
   EXPECT_THAT(of_script("", "--optimizer $P"), HasSubstr("found '$P', expected one of adam, sgd" + variable));
   EXPECT_THAT(of_script("", "--kv-channels $((P * 2))"), HasSubstr("found '$((P * 2))', expected a value" + variable));
   EXPECT_THAT(of_script("", "--num-virtual-stages-per-pipeline-rank $P --pipeline-model-parallel-size 2"),
@@ -250,6 +271,22 @@ TEST(Configurations, AreReadAsStartedWithArgumentsAndAnEnvironment) {
   }
 }
 
+// Flags that a variable may hold are not passed over in silence.
+TEST(Configurations, SayWhichVariablesNothingSets) {
+  Library library = configs();
+  const std::vector<std::string> settings{"cluster.node=dgx-h100"};
+  const auto text_of_flags = [&](const std::string& more) {
+    return scenario_of_configuration(framework_named("megatron", ""), kFlags + more, "t.sh", settings, library).text;
+  };
+  for (const char* const list : {"--lr 1 ${MOE[@]}", "--use-mcore-models ${MOE[@]}", "--lr 1 \"${MOE[*]}\""})
+    EXPECT_THAT(text_of_flags(list), AllOf(HasSubstr("# Nothing sets MOE, so flags that '"),
+                                           HasSubstr("may hold are not read; --env MOE=VALUE says which.")));
+  EXPECT_THAT(text_of_flags("--lr 1 $MORE"), HasSubstr("# Nothing sets MORE, so flags that '$MORE' (t.sh:1:"));
+  EXPECT_THAT(text_of_flags("--use-mcore-models $MOE_ARGS"), HasSubstr("# Nothing sets MOE_ARGS"));
+  EXPECT_THAT(text_of_flags("--save $FOLDER --lr 1"), Not(HasSubstr("# Nothing sets")));
+  EXPECT_THAT(text_of_flags("--tensorboard-dir <Specify path> --swiglu"), HasSubstr("activation: swiglu"));
+}
+
 TEST(BadConfigurations, AreToldWhereTheyAreWrittenThoughTheScenarioContradictsItself) {
   Library library = configs();
   const std::vector<std::string> settings{"cluster.node=dgx-h100"};
@@ -265,6 +302,8 @@ TEST(BadConfigurations, AreToldWhereTheyAreWrittenThoughTheScenarioContradictsIt
 }
 
 TEST(BadConfigurations, OfFilesNameThePath) {
+  EXPECT_THAT(of_file("torchtitan", "# Copyright\n\nfrom torchtitan.trainer import Trainer\n\ndef llama3_8b():\n"),
+              HasSubstr("given: found Python, in which torchtitan is configured behind v0.2.2 (config_registry.py)"));
   EXPECT_THAT(of_file("torchtitan", "a = = 1"), StartsWith("given:1:5: found no TOML: "));
   EXPECT_THAT(of_file("torchtitan", "[model]\nname = \"llama3\"\nflavour = \"8B\""),
               AllOf(StartsWith("given:3:"), HasSubstr("model.flavour: found a name"), HasSubstr("'model.flavor'")));
@@ -291,6 +330,12 @@ TEST(BadConfigurations, OfFilesNameThePath) {
   EXPECT_THAT(of_file("nanotron", "parallelism: {dp: 1, tp: 1, pp: 1, expert_parallel_size: 2}"),
               HasSubstr("parallelism.expert_parallel_size: found '2': is a further dimension of ranks"));
   EXPECT_THAT(of_file("nanotron", "a: b: c"), StartsWith("given:1:"));
+  EXPECT_THAT(
+      of_file("nanotron", "model: {model_config: {is_qwen2_config: true, _use_doc_masking: true}}"),
+      HasSubstr("_use_doc_masking: found 'true': changes the answer, since each document of a sample attends to "
+                "itself alone; give --set training.document_length=N"));
+  EXPECT_THAT(of_file("nanotron", "model: {model_config: {is_llama_config: true, _use_doc_masking: true}}"),
+              Not(HasSubstr("_use_doc_masking")));
   EXPECT_THAT(of_file("nanotron", "optimizer: {adam_beta1: 0.9, torch_adam_is_fused: true}"),  // before its factory
               Not(HasSubstr("adam")));
   EXPECT_THAT(of_file("nanotron", "parallelism: {dp: 1, tp: 1}"),

@@ -1,6 +1,10 @@
 #include "language/frameworks/text/shell.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
 
 #include "sim/input_error.h"
 
@@ -268,6 +272,64 @@ TEST(Shell, PassesOverRedirectionsAndHereDocuments) {
   EXPECT_EQ(words("diff <(sort a) b\nrun --d"), "run|--d");
 }
 
+// Somebody has to fill it in: of a shell these would be two redirections, the second to a file "--b".
+TEST(Shell, KeepsAPlaceholderInOnePiece) {
+  EXPECT_EQ(words("run --a <Specify path> --b"), "run|--a|<Specify path>|--b");
+  EXPECT_EQ(words("run --a <path>/vocab.json --b=<n> --c"), "run|--a|<path>/vocab.json|--b=<n>|--c");
+  EXPECT_EQ(words("D=<Specify path and prefix>_text\nrun --a \"$D\" --b"),
+            "run|--a|<Specify path and prefix>_text|--b");
+  // A variable that is split is not split there.
+  EXPECT_EQ(words("D=\"<some dir>/out\"\nrun --a $D --b"), "run|--a|<some dir>/out|--b");
+  EXPECT_EQ(words("T='--t <image> </image>'\nbash -c \"run $T --b\""), "run|--t|<image>|</image>|--b");
+  EXPECT_EQ(words("T=\"--t \\<image\\>\"\nbash -c \"run $T --b\""), "run|--t|<image>|--b");
+  EXPECT_EQ(words("run --a ([0]*3+[1]*45) --b"), "run|--a|([0]*3+[1]*45)|--b");
+  EXPECT_EQ(words("A=( --a ([0]+[1])*24 --b )\nrun ${A[@]}"), "run|--a|([0]+[1])*24|--b");
+  EXPECT_EQ(words("run --a <in 2>log --b"), "run|--a|--b");
+  EXPECT_EQ(words("run --a <in >log --b <in.txt 2>&1"), "run|--a|--b");
+}
+
+TEST(Shell, ReadsFilesThatItTakesInWhereTheyStandBesideIt) {
+  const std::filesystem::path folder = testing::TempDir() + "stepcast_sourced_files";
+  std::filesystem::create_directories(folder / "conf");
+  std::ofstream(folder / "sizes.sh") << "T=4\nstart() {\n  run --a $T --b $1\n}\n. ./conf/more.sh 7\n";
+  std::ofstream(folder / "conf" / "more.sh") << "M=$1\n";
+  const std::string script = (folder / "train.sh").string();
+  const auto read = [&](const std::string& text, const ShellStart& start = {}) {
+    return script_of(text, script, start);
+  };
+  for (const char* const taken :
+       {"source sizes.sh", ". ./sizes.sh", "source \"$(dirname \"$0\")/sizes.sh\"",
+        "D=$(cd $(dirname ${BASH_SOURCE[0]}) && pwd)\nsource $D/sizes.sh", "source ${0%/*}/sizes.sh"}) {
+    const ShellReading found = read(std::string(taken) + "\nstart $M", {.arguments = {"x"}});
+    ASSERT_EQ(found.words.size(), 5u) << taken;
+    EXPECT_EQ(found.words[2].text, "4");
+    EXPECT_EQ(found.words[4].text, "7");
+    EXPECT_THAT(found.words[2].place.file, testing::EndsWith("sizes.sh"));
+    EXPECT_THAT(found.notes, testing::IsEmpty());
+  }
+  EXPECT_THAT(read("source /etc/profile\nsource env/bin/activate\nrun --a").notes,
+              testing::ElementsAre("What '/etc/profile' sets (" + script +
+                                       ":1:8) is not known: no such file stands "
+                                       "beside the script, or in a folder above.",
+                                   "What 'env/bin/activate' sets (" + script +
+                                       ":2:8) is not known: no such file "
+                                       "stands beside the script, or in a folder above."));
+  std::ofstream(folder / "endless.sh") << ". ./endless.sh\n";
+  EXPECT_THROW(read("source endless.sh\nrun --a"), InputError);
+  std::ofstream(folder / "open.sh") << "if true; then\n";
+  EXPECT_THROW(read("source open.sh\nfi\nrun --a"), InputError);
+}
+
+// What variables hold at once is bounded, not what a long script writes with them.
+TEST(Shell, MayWriteMoreThanItsVariablesHold) {
+  std::string script = "A='" + std::string(1000, 'a') + "'\n";
+  for (int i = 0; i < 2000; ++i) script += "echo $A\n";
+  EXPECT_EQ(words(script + "run --a"), "run|--a");
+  std::string doubling = "A=aaaa\n";
+  for (int i = 0; i < 30; ++i) doubling += "A=$A$A\n";
+  EXPECT_THROW(words(doubling + "run --a"), InputError);
+}
+
 TEST(Shell, SaysWhatDoesNotEnd) {
   const auto complaint = [](const std::string& script) -> std::string {
     try {
@@ -281,6 +343,9 @@ TEST(Shell, SaysWhatDoesNotEnd) {
   EXPECT_EQ(complaint("f() {\nrun"), "script.sh:1:1: found 'f() {', whose end is missing");
   EXPECT_EQ(complaint("(cd x"), "script.sh:1:1: found '(', whose end is missing");
   EXPECT_EQ(complaint("cat <<EOT\nx"), "script.sh:1:5: found a here-document that does not end, expected a line 'EOT'");
+  EXPECT_EQ(complaint("run --a >  --b"),
+            "script.sh:1:9: found '> --b', which a shell takes for a file of that name; expected a value in quotes in "
+            "front of the flag");
   EXPECT_EQ(complaint("f()\nrun"), "script.sh:1:1: found the function 'f', expected its commands in { }");
 }
 

@@ -68,6 +68,41 @@ TEST(HuggingFaceHybrids, Qwen3NextHasAttentionInEveryFourthLayer) {
   EXPECT_NEAR(parameters_of(model), 79.67e9, 0.01e9);  // without the layer of multi-token prediction that is stored too
 }
 
+// Sizes of Qwen/Qwen3.5-27B and Qwen3.5-35B-A3B; their text models have 26.90 and 34.66 billion parameters, as
+// llama.cpp counts those that it loads.
+TEST(HuggingFaceHybrids, Qwen35IsDenseOrOfExperts) {
+  const schedules::Model dense = hugging_face_model(
+      R"({"architectures": ["Qwen3_5ForConditionalGeneration"], "model_type": "qwen3_5",
+          "vision_config": {"model_type": "qwen3_5"},
+          "text_config": {"model_type": "qwen3_5_text", "hidden_size": 5120, "intermediate_size": 17408,
+                          "num_hidden_layers": 64, "num_attention_heads": 24, "linear_num_value_heads": 48,
+                          "attn_output_gate": true, "mtp_num_hidden_layers": 1, "mamba_ssm_dtype": "float32"}})");
+  EXPECT_EQ(text_of_pattern(dense.variations.pattern), "(G-)(G-)(G-)(*-)");
+  EXPECT_EQ(dense.family, schedules::Family::llama);
+  EXPECT_TRUE(dense.variations.attention_gate);
+  EXPECT_NEAR(parameters_of(dense), 26.90e9, 0.01e9);
+  const schedules::Model experts =
+      hugging_face_model(R"({"model_type": "qwen3_5_moe_text", "layer_types": null, "mlp_only_layers": []})");
+  EXPECT_EQ(text_of_pattern(experts.variations.pattern), "(GE)(GE)(GE)(*E)");
+  EXPECT_EQ(experts.experts.shared_ffn, 512);
+  EXPECT_NEAR(parameters_of(experts), 34.66e9, 0.01e9);
+}
+
+TEST(HuggingFaceHybrids, NemotronsLayersMayBeWords) {
+  const auto words = [](const std::string& list) {
+    return hugging_face_model(R"({"model_type": "nemotron_h", "n_routed_experts": 8, "layers_block_type": )" + list +
+                              R"(, "mtp_layers_block_type": ["attention", "moe"], "num_nextn_predict_layers": 1})");
+  };
+  const schedules::Model model = words(R"(["mamba", "moe", "attention", "mlp"])");
+  EXPECT_EQ(text_of_pattern(model.variations.pattern), "ME*-");
+  EXPECT_EQ(model.layers, 4);
+  EXPECT_EQ(model.mtp_layers, 1);
+  EXPECT_EQ(text_of_pattern(words(R"(["linear_attention", "moe", "full_attention"])").variations.pattern), "ME*");
+  EXPECT_NE(refusal(R"({"model_type": "nemotron_h", "layers_block_type": ["rwkv"]})")
+                .find("layers_block_type: found 'rwkv', expected mamba, attention, moe or mlp"),
+            std::string::npos);
+}
+
 TEST(HuggingFaceHybrids, GraniteSaysLayerByLayer) {
   const schedules::Model dense = hugging_face_model(
       R"({"model_type": "granitemoehybrid", "num_hidden_layers": 3, "layer_types": ["mamba", "attention", "mamba"],

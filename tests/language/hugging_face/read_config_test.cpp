@@ -145,8 +145,8 @@ TEST(HuggingFaceConfig, OfSeveralKindsOfInputIsRefusedWhereTheTextModelIsNotPlai
   EXPECT_EQ(said_of(R"({"architectures": ["LlavaForSequenceClassification"], "vision_config": {}, )" + inner + "}"),
             "folder/config.json:1:20: architectures: found 'LlavaForSequenceClassification', expected one that writes "
             "text: ...ForConditionalGeneration or ...ForCausalLM");
-  EXPECT_EQ(said_of(R"({"vision_config": {}, "text_config": {"model_type": "qwen3_5_text"}})").substr(0, 79),
-            "folder/config.json:1:53: text_config.model_type: found 'qwen3_5_text', expected");
+  EXPECT_EQ(said_of(R"({"vision_config": {}, "text_config": {"model_type": "mllama_text_model"}})").substr(0, 84),
+            "folder/config.json:1:53: text_config.model_type: found 'mllama_text_model', expected");
   EXPECT_EQ(said_of(R"({"text_config": ["llama"]})"),
             "folder/config.json:1:17: text_config: found a list, expected a mapping");
 }
@@ -224,6 +224,34 @@ TEST(HuggingFaceConfig, OfMptIsLookedIntoItsNestedFields) {
             std::string::npos);
   EXPECT_NE(said_of(mpt(R"({"qk_ln": true})")).find("attn_config.qk_ln: found 'true', expected false"),
             std::string::npos);
+}
+
+// EleutherAI/gpt-neo-125m and XiaomiMiMo/MiMo-7B-Base; the Hub shows 0.1B (125,198,592 by its tensors) and 7.83B.
+TEST(HuggingFaceConfig, OfGptNeoAndMiMoHaveTheirParameters) {
+  const schedules::Model neo = hugging_face_model(
+      R"({"architectures": ["GPTNeoForCausalLM"], "model_type": "gpt_neo", "hidden_size": 768, "num_layers": 12,
+          "num_heads": 12, "attention_types": [[["global", "local"], 6]], "window_size": 256})");
+  EXPECT_NEAR(parameters_of(neo) / 125'198'592, 1, 0.0003);
+  const schedules::Model mimo = hugging_face_model(
+      R"({"architectures": ["MiMoForCausalLM"], "model_type": "mimo", "vocab_size": 151680, "hidden_size": 4096,
+          "intermediate_size": 11008, "num_hidden_layers": 36, "num_attention_heads": 32, "num_key_value_heads": 8,
+          "head_dim": 128, "attention_bias": true, "num_nextn_predict_layers": 1})");
+  EXPECT_EQ(mimo.mtp_layers, 1);
+  EXPECT_NEAR(parameters_of(mimo), 7.83e9, 0.005e9);
+}
+
+TEST(HuggingFaceConfig, OfTypesThatAreNotBuiltSayWhatIsMissing) {
+  for (const auto& [type, why] : {std::pair{"deepseek_v32", "sparse attention"},
+                                  {"glm_moe_dsa", "sparse attention"},
+                                  {"deepseek_v4", "several residual streams"},
+                                  {"gemma4_text", "two head widths"},
+                                  {"kimi_linear", "Kimi Delta Attention"},
+                                  {"nemotron-nas", "block_configs"}}) {
+    const std::string config = R"({"model_type": ")" + std::string(type) + R"("})";
+    const std::string said = complaint([&] { hugging_face_model(config); });
+    EXPECT_NE(said.find(std::string("model_type: found '") + type + "', which has "), std::string::npos) << said;
+    EXPECT_NE(said.find(why), std::string::npos) << said;
+  }
 }
 
 }  // namespace

@@ -130,7 +130,12 @@ TEST(SlurmTopologyYaml, SaysWhereItIsWrong) {
   EXPECT_THAT(said("- topology: a\n"), HasSubstr("t.yaml:1:3: found a topology that is not exactly one of"));
   EXPECT_THAT(said("- topology: a\n  tre: {}\n"),
               HasSubstr("t.yaml:2:3: found the unknown key 'tre' of a topology, expected one of topology, "
-                        "cluster_default, tree, block, flat; did you mean 'tree'?"));
+                        "cluster_default, tree, block, flat, ring, torus3d; did you mean 'tree'?"));
+  // Others of the file that are not read are no hindrance.
+  const std::string rings =
+      "- topology: r\n  ring:\n    rings:\n    - ring: a\n      nodes: n[1-4]\n- topology: c\n  torus3d: {}\n";
+  EXPECT_EQ(said(kTopologies + rings), "");
+  EXPECT_THAT(said(kTopologies + rings, "r"), HasSubstr("found a topology of kind ring, which has no switches"));
   EXPECT_THAT(said(head + "    - switch: s\n"), HasSubstr("t.yaml:4:7: found a switch with neither of nodes and"));
   EXPECT_THAT(said(head + "    - switch: s\n      nodes: n[1\n"), HasSubstr("t.yaml:5:14: nodes: list of nodes 'n[1'"));
   EXPECT_THAT(said(head + "    - switch: s\n      children: t\n"),
