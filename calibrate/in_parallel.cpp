@@ -1,5 +1,7 @@
 #include "calibrate/in_parallel.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -12,16 +14,21 @@
 namespace stepcast::calibrate {
 namespace {
 
-std::atomic<unsigned> most_threads{0};
+thread_local unsigned most_threads = 0;
 thread_local bool at_work = false;
 
 std::size_t threads() {
   if (at_work) return 1;
-  if (const unsigned most = most_threads; most > 0) return most;
-  return std::max(1u, std::thread::hardware_concurrency());
+  return most_threads > 0 ? most_threads : cores();
 }
 
 }  // namespace
+
+unsigned cores() {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return static_cast<unsigned>(CPU_COUNT(&allowed));
+  return std::max(1u, std::thread::hardware_concurrency());
+}
 
 MostThreads::MostThreads(unsigned most) : before_(most_threads) {
   if (most > 0) most_threads = most;

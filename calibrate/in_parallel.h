@@ -5,7 +5,10 @@
 
 namespace stepcast::calibrate {
 
-/// While it lives, in_parallel has at most so many threads; 0: as many as it has without.
+/// On which this process may run.
+unsigned cores();
+
+/// While it lives, in_parallel has at most so many threads where this thread calls it; 0: as many as it has without.
 class MostThreads {
  public:
   explicit MostThreads(unsigned most);
@@ -17,7 +20,7 @@ class MostThreads {
   unsigned before_;
 };
 
-/// Calls run(0) to run(count - 1), as many at a time as there are cores or MostThreads allows; from within another
+/// Calls run(0) to run(count - 1), as many at a time as there are cores() or MostThreads says; from within another
 /// such call one after the other. What happens before is done when they start, and they are done when this returns. An
 /// exception of one of them is thrown on, and those that have not begun are not called.
 void in_parallel(std::size_t count, const std::function<void(std::size_t)>& run);

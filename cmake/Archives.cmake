@@ -3,7 +3,8 @@
 # found, at a fixed address, with the C++ library in it. Libraries and Python's module have the shared objects, as what
 # they are linked into has.
 #
-# stepcast_archive(OUT TARGET FILE): what to link to for TARGET, which has its includes too.
+# stepcast_archive(OUT TARGET FILE): what to link to for TARGET: itself, or in the program the archive FILE if there is
+# one.
 function(stepcast_archive out target file)
   string(MAKE_C_IDENTIFIER ${file} name)
   find_library(STEPCAST_ARCHIVE_${name} ${file})

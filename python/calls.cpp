@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "app/answers.h"
@@ -149,7 +148,7 @@ SweepLines sweep(const Asking& asked, const SweepCall& call) {
   forecast.advise = false;
   forecast.simulate = app::simulate_word(call.simulate, "simulate").value_or(schedules::Simulate::what_may_fit);
 
-  const unsigned threads = call.threads > 0 ? call.threads : std::max(1U, std::thread::hardware_concurrency());
+  const unsigned threads = call.threads > 0 ? call.threads : calibrate::cores();
   app::PointAnswers answers(base, {grid, names, conditions, columns, forecast}, threads);
   const app::RowFormat format(app::Format::jsonl, columns, "");
   SweepLines found;

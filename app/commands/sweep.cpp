@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
-#include <thread>
 
 #include "app/asked.h"
 #include "app/command.h"
@@ -20,6 +19,7 @@
 #include "app/sweep/started_together.h"
 #include "app/sweep/summary.h"
 #include "app/sweep/table.h"
+#include "calibrate/in_parallel.h"
 #include "language/configs/config_folders.h"
 #include "language/core/nearest.h"
 #include "language/core/streams.h"
@@ -283,7 +283,7 @@ void write_end(const SweepAsked& sweep, const SweepRows& rows) {
 
 unsigned threads_asked(const SweepAsked& sweep, const Processes* processes) {
   if (sweep.asked.threads > 0) return sweep.asked.threads;
-  return std::max(1U, std::thread::hardware_concurrency() / (processes == nullptr ? 1 : processes->here()));
+  return std::max(1U, calibrate::cores() / (processes == nullptr ? 1 : processes->here()));
 }
 
 /// What the first process tells the others: of which sweep it is, and how many points are answered.

@@ -194,7 +194,7 @@ std::string validate_table(const Comparison& comparison) {
     const language::Question& question = row.answer->question;
     std::string note = row.why;
     if (question.scenario.measured.outcome == schedules::RunOutcome::failed)
-      note = note.empty() ? "failed when it was tried" : "failed when it was tried: " + note;
+      note = note.empty() ? "failed when it was tried" : "failed when it was tried; here: " + note;
     for (const auto& [name, phase] : row.phases)
       note += fmt::format("{}{} {} of {} ({})", note.empty() ? "" : ", ", name, text(from_seconds(phase.predicted_s)),
                           text(from_seconds(phase.measured_s)), signed_percent(phase.error()));

@@ -283,6 +283,7 @@ FittedModel fit_attention(const Bundle& bundle, const Gpu& gpu, const std::strin
 
   Gpu ideal = gpu;  // at the peak rate, alone; a share of it takes 1 / share as long
   ideal.attention_forward = ideal.attention_backward = ideal.step_share = 1;
+  ideal.low_precision_step_share.reset();
   ideal.attention_flash_2 = ideal.attention_cudnn = 1;
   schedules::Software stack;  // as this maker's kernels pad the width of heads
   stack.flash_2 = maker == "flash_attention_2";

@@ -118,7 +118,10 @@ std::vector<Key<Gpu>> stated_keys() {
        store_number<&Gpu::scan_speed>},
       {{"step_share", fraction(), "1",
         "in a running step, of all rates measured alone: clocks fall under the power limit"},
-       store_number<&Gpu::step_share>},
+       [](Gpu& g, const Value& v) {
+         g.step_share = v.number;
+         g.low_precision_step_share.reset();  // that of the GPU this one is based on
+       }},
       {{"low_precision_step_share", fraction(), "step_share", "likewise in a step whose multiplies have 8 or 4 bits"},
        [](Gpu& g, const Value& v) { g.low_precision_step_share = v.number; }},
       {{"spread", number(0, 0.2), "0", "standard deviation of multiplies' speed among GPUs, over its mean"},
