@@ -1,4 +1,4 @@
-// To be loaded before a program (LD_PRELOAD): lets its allocations fail, as they do where memory runs out.
+// Linked into a program: lets its allocations fail, as they do where memory runs out.
 //   STEPCAST_FAIL_AT=N     the Nth allocation fails, and all after it
 //   STEPCAST_FAIL_ABOVE=B  those of more than B bytes fail, or the first STEPCAST_FAIL_COUNT of them
 

@@ -35,11 +35,13 @@ TEST(KernelCost, AStackReachesItsShareOfEveryKernelsRateButNotOfGaps) {
   const Time alone_time = KernelCost{g, slow, Precision::bf16}.time(Elementwise{{}, 1e9, 1}) - slow.kernel_gap;
   EXPECT_NEAR(to_seconds(held), to_seconds(alone_time) / 0.8, 2e-12);
   g.step_share = 0.8;
-  const auto of_8_bits = [&] { return KernelCost{g, slow, Precision::fp8}.time(Elementwise{{}, 1e9, 1}); };
-  EXPECT_EQ(of_8_bits() - slow.kernel_gap, held);
+  const auto time_in = [&](Precision precision) {
+    return KernelCost{g, slow, precision}.time(Elementwise{{}, 1e9, 1}) - slow.kernel_gap;
+  };
+  EXPECT_EQ(time_in(Precision::fp8), held);
   g.low_precision_step_share = 1;
-  EXPECT_EQ(of_8_bits() - slow.kernel_gap, alone_time);
-  EXPECT_EQ(KernelCost{g, slow, Precision::bf16}.time(Elementwise{{}, 1e9, 1}) - slow.kernel_gap, held);
+  EXPECT_EQ(time_in(Precision::fp8), alone_time);
+  EXPECT_EQ(time_in(Precision::bf16), held);
 }
 
 // The largest of n draws of a normal distribution lies 0, 0.5642, 1.4236 and 3.2414 standard deviations above the mean
