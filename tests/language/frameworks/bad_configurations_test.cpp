@@ -408,6 +408,14 @@ TEST(BadConfigurations, OfTheTrainerNameTheFlag) {
   EXPECT_THAT(of("--deepspeed $FILE"), HasSubstr("--deepspeed: found '$FILE', expected the name of a JSON file"));
   EXPECT_THAT(of("--fsdp 'whole auto_wrap'"), HasSubstr("--fsdp: found 'whole auto_wrap', expected full_shard"));
   EXPECT_THAT(of("--fsdp_config '{\"fsdp_reshard\": true}' --fsdp full_shard"), HasSubstr("fsdp_config.reshard"));
+  EXPECT_THAT(of("--fsdp_config '{\"a\": ' --fsdp full_shard"), StartsWith("given:1:82: --fsdp_config:"));
+  EXPECT_THAT(of("--gradient_checkpointing_kwargs '{x}'"), StartsWith("given:1:82: --gradient_checkpointing_kwargs:"));
+  for (const char* const size : {"tp", "cp", "dp_shard", "dp_replicate"}) {
+    const std::string flag = "--parallelism_config_" + std::string(size) + "_size";
+    EXPECT_THAT(of("--use_deepspeed true --zero_stage 3 " + flag + " 2"),
+                HasSubstr(flag + ": found '2', expected 1 beside DeepSpeed"));
+    EXPECT_EQ(of("--use_deepspeed true --zero_stage 3 " + flag + " 1"), "");
+  }
   EXPECT_THAT(of("--gradient_accumulation_steps x"), HasSubstr("--gradient_accumulation_steps: found 'x'"));
   EXPECT_THAT(complaint([] { imported("hf-trainer", "python train.py --bf16 --block_size 8"); }),
               HasSubstr("--nproc_per_node: missing"));
@@ -443,6 +451,27 @@ TEST(Configurations, OfTheTrainerHoldTheFilesThatTheyName) {
   EXPECT_EQ(s.data_parallel.zero, 2);
   EXPECT_EQ(s.training.global_batch, 128);
   EXPECT_EQ(s.training.precision, schedules::Precision::bf16);
+}
+
+// TRL's "--config" names a file of arguments, which name files as flags do.
+TEST(Configurations, OfTheTrainerFollowFilesThatAFileOfArgumentsNames) {
+  const auto with = [](const std::string& arguments, const std::string& more = "") {
+    return imported("hf-trainer",
+                    "cat > ds.json <<'EOT'\n{\"zero_optimization\": {\"stage\": 3}}\nEOT\n"
+                    "cat > fsdp.json <<'EOT'\n{\"version\": 2}\nEOT\n"
+                    "cat > rec.yaml <<'EOT'\n" +
+                        arguments +
+                        "EOT\ntorchrun --nproc_per_node 8 train.py --model_name_or_path gpt2 --block_size 1024 --bf16 "
+                        "--config rec.yaml " +
+                        more);
+  };
+  EXPECT_EQ(with("deepspeed: ds.json\n").data_parallel.zero, 3);
+  EXPECT_EQ(with("fsdp: full_shard\nfsdp_config: fsdp.json\n").software.name, "pytorch-fsdp2");
+  EXPECT_EQ(with("gradient_checkpointing: true\ngradient_checkpointing_kwargs: '{\"use_reentrant\": false}'\n")
+                .software.recompute_stops_early,
+            true);
+  EXPECT_EQ(with("per_device_train_batch_size: 4\n").training.micro_batch, 4);
+  EXPECT_EQ(with("per_device_train_batch_size: 4\n", "--per_device_train_batch_size 2").training.micro_batch, 2);
 }
 
 TEST(Configurations, OfHydraLieOverEachOtherAndNameEachOther) {
