@@ -476,6 +476,19 @@ TEST(Configurations, OfTheTrainerFollowFilesThatAFileOfArgumentsNames) {
 
 TEST(Configurations, OfHydraLieOverEachOtherAndNameEachOther) {
   const auto sizes = [](const std::string& text) {
+TEST(Configurations, SayOfWhichFileALineIs) {
+  const std::string script =
+      "cat > rec.yaml <<'EOT'\n\nper_device_train_batch_size: 4\nEOT\n"
+      "torchrun --nproc_per_node 8 train.py --model_name_or_path gpt2 --block_size 1024 --bf16 "
+      "--config rec.yaml";
+  Library library = configs();
+  const std::vector<std::string> settings{"cluster.node=dgx-h100"};
+  const std::string text =
+      scenario_of_configuration(framework_named("hf-trainer", ""), script, "given", settings, library).text;
+  EXPECT_THAT(text, HasSubstr("--per_device_train_batch_size, line 2 of rec.yaml\n"));
+  EXPECT_THAT(text, HasSubstr("--block_size, line 5\n"));
+}
+
     const schedules::Scenario s =
         imported("nemo",
                  text +
