@@ -284,6 +284,10 @@ TEST(Shell, KeepsAPlaceholderInOnePiece) {
   EXPECT_EQ(words("T=\"--t \\<image\\>\"\nbash -c \"run $T --b\""), "run|--t|<image>|--b");
   EXPECT_EQ(words("run --a ([0]*3+[1]*45) --b"), "run|--a|([0]*3+[1]*45)|--b");
   EXPECT_EQ(words("A=( --a ([0]+[1])*24 --b )\nrun ${A[@]}"), "run|--a|([0]+[1])*24|--b");
+  EXPECT_EQ(words("run --a <7B model> --b </path/to> --c </path/to>/x --d <a|b> --e"),
+            "run|--a|<7B model>|--b|</path/to>|--c|</path/to>/x|--d|<a|b>|--e");
+  EXPECT_EQ(words("run --a </dev/null>log --b </dev/null 2>log"), "run|--a|--b");
+  EXPECT_EQ(words("run --a <2in >log --b <in 2>log"), "run|--a|--b");
   EXPECT_EQ(words("run --a <in 2>log --b"), "run|--a|--b");
   EXPECT_EQ(words("run --a <in >log --b <in.txt 2>&1"), "run|--a|--b");
 }
