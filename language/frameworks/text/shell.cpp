@@ -154,6 +154,8 @@ class ShellScript {
       pass_over_round();
       return true;
     }
+    // Other words that count are names of files too ("> lr=0.1.log"), but not where a blank follows a lone bracket.
+    const bool ends_value = mark == ">" && is_shell_blank(text_.peek());
     text_.skip_blanks();
     const bool expands = std::string_view("'\"\\").find(text_.peek()) == std::string_view::npos;
     const ShellWords target = text_.read_word(variables_);
@@ -162,9 +164,10 @@ class ShellScript {
     if (begins_document && target.empty())
       throw InputError(language::text(place),
                        "found " + mark + " without a word, expected the word that ends its lines");
-    if (!begins_document && word.starts_with("--") && runs() && !only_checks_)
+    if (!begins_document && (word.starts_with("--") || (ends_value && counts_(word))) && runs() && !only_checks_)
       throw InputError(language::text(place), "found " + in_quotes(mark + " " + word) + ", which a shell takes for a " +
-                                                  "file of that name; expected a value in quotes in front of the flag");
+                                                  "file of that name; expected a value in quotes in front of " +
+                                                  (word.starts_with("--") ? "the flag" : "it"));
     if (begins_document) open_documents_.push_back({word, place, mark == "<<-", expands});
     if (mark.starts_with('>')) command.written_to = word;
     return true;

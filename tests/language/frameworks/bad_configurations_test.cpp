@@ -382,6 +382,8 @@ TEST(BadConfigurations, OfHydraNameTheKey) {
               HasSubstr("mixed_precision.fp16: found beside mixed_precision.bf16"));
   EXPECT_THAT(of_file("megatron-bridge", model + "model.recompute_granularity=full"),
               HasSubstr("model.recompute_method: missing beside model.recompute_granularity full"));
+  EXPECT_THAT(complaint([] { imported("nemo", "python train.py exp_dir=<7b> model.num_layers=8"); }),
+              HasSubstr("found '> model.num_layers=8', which a shell takes for a file of that name"));
   EXPECT_THAT(of_file("megatron-bridge", "just words"), HasSubstr("given: found neither keys nor overrides"));
 }
 
@@ -474,8 +476,6 @@ TEST(Configurations, OfTheTrainerFollowFilesThatAFileOfArgumentsNames) {
   EXPECT_EQ(with("per_device_train_batch_size: 4\n", "--per_device_train_batch_size 2").training.micro_batch, 2);
 }
 
-TEST(Configurations, OfHydraLieOverEachOtherAndNameEachOther) {
-  const auto sizes = [](const std::string& text) {
 TEST(Configurations, SayOfWhichFileALineIs) {
   const std::string script =
       "cat > rec.yaml <<'EOT'\n\nper_device_train_batch_size: 4\nEOT\n"
@@ -489,6 +489,8 @@ TEST(Configurations, SayOfWhichFileALineIs) {
   EXPECT_THAT(text, HasSubstr("--block_size, line 5\n"));
 }
 
+TEST(Configurations, OfHydraLieOverEachOtherAndNameEachOther) {
+  const auto sizes = [](const std::string& text) {
     const schedules::Scenario s =
         imported("nemo",
                  text +
