@@ -530,6 +530,26 @@ class ShellScript {
     loop->runs = Truth::no;
   }
 
+  /// "return": the rest of the function or the file that is taken in does not run; or it may not, where it is not known
+  /// whether what returns runs.
+  void leave_call() {
+    const auto left = std::find_if(blocks_.rbegin(), blocks_.rend(), [](const ShellBlock& block) {
+      return block.kind == Kind::call || block.kind == Kind::file || block.kind == Kind::subshell;
+    });
+    if (left == blocks_.rend()) return;  // the script itself goes on, as in a shell
+    if (may_run()) {
+      if (left->decided_by.empty()) left->decided_by = decided_by();
+      left->runs = Truth::unknown;
+      return;
+    }
+    for (auto loop = blocks_.rbegin(); loop != left; ++loop) {
+      if (loop->kind != Kind::loop) continue;
+      loop->is_left = true;
+      loop->runs = Truth::no;
+    }
+    left->runs = Truth::no;
+  }
+
   void close_loop() {
     const ShellBlock loop = close();
     const bool is_whole = loop.runs == Truth::no && (loop.is_followed || loop.is_left);
@@ -583,6 +603,8 @@ class ShellScript {
         shift(words);
       else if (words.front().text == "break")
         leave_loop();
+      else if (words.front().text == "return")
+        leave_call();
       else if (words.size() > 1 && (words.front().text == "source" || words.front().text == "."))
         take_in(command);
       else if (const ShellWords inside = command_inside(words); !inside.empty())

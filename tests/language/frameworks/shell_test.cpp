@@ -385,6 +385,21 @@ TEST(Shell, LooksAboveAScriptThatIsNamedFromItsOwnFolder) {
   EXPECT_EQ(found[2].text, "16");
 }
 
+TEST(Shell, LeavesAFileAndAFunctionAtReturn) {
+  SourcingScript script("stepcast_returns");
+  script.write("scripts/plain.sh", "L=8; return 0; L=99\n");
+  EXPECT_EQ(script.value("source plain.sh"), "8");
+  script.write("scripts/guards.sh",
+               "[ \"$SIZE\" = 7b ] && { L=32; return; }\n[ \"$SIZE\" = 1b ] && { L=16; return; }\nL=9\n");
+  EXPECT_EQ(script.value("SIZE=7b\nsource guards.sh"), "32");
+  EXPECT_EQ(script.value("SIZE=1b\nsource guards.sh"), "16");
+  EXPECT_EQ(script.value("SIZE=3b\nsource guards.sh"), "9");
+  EXPECT_EQ(script.value("source guards.sh"), "$L");  // which of them is not known
+  EXPECT_EQ(words("f() {\nL=8\nreturn\nL=99\n}\nf\nM=3\nrun --l $L --m $M"), "run|--l|8|--m|3");
+  EXPECT_EQ(words("f() {\nfor a in 1; do\nL=8\nreturn\ndone\nL=99\n}\nL=8\nf\nrun --l $L"), "run|--l|8");
+  EXPECT_EQ(words("return 0\nrun --l 8"), "run|--l|8");  // of a script itself it is none
+}
+
 TEST(Shell, MayBeStartedWithVariablesOfFilesThatACommandInsideTakesIn) {
   const SourcingScript script("stepcast_inside_files");
   script.write("scripts/env.sh", "L=${SIZE:-8}\n");
