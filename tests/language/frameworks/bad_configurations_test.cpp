@@ -49,7 +49,10 @@ TEST(BadConfigurations, OfMegatronNameTheFlag) {
   EXPECT_THAT(of_flags("--num-layers 9"), HasSubstr("found '9', but --num-layers at given:1:"));
   EXPECT_THAT(of_flags("--num-layers-per-virtual-pipeline-stage 3 --pipeline-model-parallel-size 2"),
               HasSubstr("--num-layers-per-virtual-pipeline-stage: found '3', expected a divisor"));
-  EXPECT_THAT(of_flags("--normalization RMSNorm --num-experts 8 --num-layers 999999937 --moe-layer-freq 2"),
+  std::string many_layers = kFlags + "--normalization RMSNorm --num-experts 8 --moe-layer-freq 2";
+  const std::string few = "--num-layers 8";
+  many_layers.replace(many_layers.find(few), few.size(), "--num-layers 999999937");
+  EXPECT_THAT(complaint([&] { imported("megatron", many_layers); }),
               HasSubstr("--num-layers: found '999999937', expected at most 100000 layers beside --moe-layer-freq"));
   EXPECT_THAT(of_flags("--num-experts 8"), HasSubstr("--normalization: found LayerNorm beside --num-experts"));
   const std::string experts = "--normalization RMSNorm --num-experts 8 --expert-model-parallel-size 2 ";
