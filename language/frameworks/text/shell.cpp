@@ -537,7 +537,11 @@ class ShellScript {
       return block.kind == Kind::call || block.kind == Kind::file || block.kind == Kind::subshell;
     });
     if (left == blocks_.rend()) return;  // the script itself goes on, as in a shell
-    if (may_run()) {
+    // Of the blocks that it leaves alone: where the rest may not run anyway, it does not run behind this.
+    const bool may_stay = next_ == Truth::unknown || std::any_of(blocks_.rbegin(), left, [](const ShellBlock& block) {
+                            return block.reached == Truth::unknown || block.runs == Truth::unknown;
+                          });
+    if (may_stay) {
       if (left->decided_by.empty()) left->decided_by = decided_by();
       left->runs = Truth::unknown;
       return;

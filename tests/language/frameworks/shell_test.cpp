@@ -395,6 +395,8 @@ TEST(Shell, LeavesAFileAndAFunctionAtReturn) {
   EXPECT_EQ(script.value("SIZE=1b\nsource guards.sh"), "16");
   EXPECT_EQ(script.value("SIZE=3b\nsource guards.sh"), "9");
   EXPECT_EQ(script.value("source guards.sh"), "$L");  // which of them is not known
+  script.write("scripts/twice.sh", "L=8\n[ -n \"$LOADED\" ] && return\nreturn 0\nL=99\n");
+  EXPECT_EQ(script.value("source twice.sh"), "8");
   EXPECT_EQ(words("f() {\nL=8\nreturn\nL=99\n}\nf\nM=3\nrun --l $L --m $M"), "run|--l|8|--m|3");
   EXPECT_EQ(words("f() {\nfor a in 1; do\nL=8\nreturn\ndone\nL=99\n}\nL=8\nf\nrun --l $L"), "run|--l|8");
   EXPECT_EQ(words("return 0\nrun --l 8"), "run|--l|8");  // of a script itself it is none
