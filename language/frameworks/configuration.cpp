@@ -252,21 +252,22 @@ void sort_by_schema(Node& tree) {
   std::ranges::stable_sort(tree.entries, {}, [&](const Entry& entry) { return std::ranges::find(order, entry.key); });
 }
 
-/// What the comment on a line says.
-std::string origin(const Word& word) {
+/// What the comment on a line says: a line is of the imported file, where it names no other.
+std::string origin(const Word& word, const std::string& imported) {
   const bool has_line = !word.place.file.empty() && word.place.line > 0;
-  return word.from + (has_line ? ", line " + std::to_string(word.place.line) : "") +
+  const std::string of_other = word.place.file == imported ? "" : " of " + word.place.file;
+  return word.from + (has_line ? ", line " + std::to_string(word.place.line) + of_other : "") +
          (word.remark.empty() ? "" : "; " + word.remark);
 }
 
-void write_commented(const Node& mapping, const std::string& path, const Words& words, const std::string& indent,
-                     std::string& out) {
+void write_commented(const Node& mapping, const std::string& path, const Words& words, const std::string& imported,
+                     const std::string& indent, std::string& out) {
   for (const Entry& entry : mapping.entries) {
     const std::string own = join(path, entry.key);
     if (entry.value.kind == Node::Kind::nothing) continue;
     if (entry.value.kind == Node::Kind::mapping && !entry.value.entries.empty()) {
       out += indent + entry.key + ":\n";
-      write_commented(entry.value, own, words, indent + "  ", out);
+      write_commented(entry.value, own, words, imported, indent + "  ", out);
       continue;
     }
     const std::string_view key = own.ends_with(".base") ? std::string_view(own).substr(0, own.size() - 5) : own;
@@ -274,7 +275,7 @@ void write_commented(const Node& mapping, const std::string& path, const Words& 
     const bool set = entry.value.place.file.starts_with("--set") || word == words.end();
     out += indent + entry.key + ": " +
            (entry.value.kind == Node::Kind::scalar ? quoted(entry.value.scalar) : on_one_line(entry.value)) + "  # " +
-           (set ? "--set" : visible(origin(word->second))) + "\n";
+           (set ? "--set" : visible(origin(word->second, imported))) + "\n";
   }
 }
 
@@ -337,7 +338,7 @@ ImportedScenario scenario_of_configuration(const Framework& framework, std::stri
   for (const std::string& note : read.notes) out += "# " + visible(note) + "\n";
   out += reader.left_out_text();
   if (!says_size(tree)) out += "# How many GPUs start it is not said: without cluster.gpus it is one node.\n";
-  write_commented(with_files_from(tree, folder), "", reader.words(), "", out);
+  write_commented(with_files_from(tree, folder), "", reader.words(), file, "", out);
   return {std::move(out), std::move(tree)};
 }
 

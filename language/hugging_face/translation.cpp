@@ -202,6 +202,8 @@ bool Translation::knows(std::string_view field) const {
   return std::ranges::find(type_.fields, field, &ConfigField::name) != type_.fields.end();
 }
 
+bool Translation::states(std::string_view field) const { return config_.find(field) != nullptr; }
+
 const Node* Translation::find(std::string_view field) {
   asked_.emplace(field);
   if (const Node* given = config_.find(field); given != nullptr)

@@ -26,7 +26,8 @@ class Translation {
   /// Requires `text` to outlive it.
   Translation(const ModelType& type, const TextModel& text);
 
-  bool knows(std::string_view field) const;  ///< whether the model type has it
+  bool knows(std::string_view field) const;   ///< whether the model type has it
+  bool states(std::string_view field) const;  ///< whether this configuration has it, not its type alone
   /// The field, or what stands for it where it is left out; nothing: null.
   const Node* find(std::string_view field);
   /// Of several names of one field the one that is given; of none, the first. Throws InputError where two differ.

@@ -113,7 +113,7 @@ const Node& topology_chosen(const std::vector<Node>& all, const std::string& fil
   std::vector<const Node*> shaped;
   for (const Node& one : all) {
     names.push_back(one.find("topology")->scalar);
-    if (!is_flat(one)) shaped.push_back(&one);
+    if (const std::string_view kind = kind_of(one); kind == "tree" || kind == "block") shaped.push_back(&one);
   }
   if (!chosen.empty()) {
     const auto at = std::ranges::find(names, chosen);

@@ -228,10 +228,13 @@ std::int64_t read_ranks(Words& words, std::int64_t gpus) {
   if (context > 1)
     say(words, "parallelism.context_method", words.contains("@cp_method") ? text_of(words, "@cp_method") : "all-gather",
         words.contains("@cp_method") ? "@cp_method" : "assumed, accelerate's default: no cp_comm_strategy");
-  const char* const last = words.contains("@shards") ? "@shards" : words.contains("@tp") ? "@tp" : "@cp";
+  // _validate_accelerator() of ParallelismConfig: whatever sizes are said have to multiply to the number of processes.
+  const char* const last = words.contains("@shards") ? "@shards"
+                           : tensor > 1              ? "@tp"
+                           : context > 1             ? "@cp"
+                                                     : "@replicas";
   const std::int64_t all = product({size("@replicas"), size("@shards"), tensor, context});
-  const bool said = words.contains("@replicas") || words.contains("@shards") || tensor * context > 1;
-  if (said && all != gpus && words.contains(last))
+  if (all != gpus && (all > 1 || words.contains("@shards")))
     refuse(words, last, "sizes that multiply to the " + std::to_string(gpus) + " GPUs, not to " + std::to_string(all));
   const std::int64_t data = gpus / product({tensor, context});
   say(words, "parallelism.data", std::to_string(data),

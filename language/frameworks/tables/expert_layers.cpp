@@ -75,10 +75,16 @@ class PythonList {
   }
 
   Evaluated piece() {
+    if (depth_ == kMostDepth) return std::nullopt;
+    ++depth_;
+    Evaluated value = bracketed();
+    --depth_;
+    return value;
+  }
+
+  Evaluated bracketed() {
     if (take('(')) {
-      if (++depth_ > kMostDepth) return std::nullopt;
       Evaluated inside = sum();
-      --depth_;
       return take(')') ? inside : std::nullopt;
     }
     if (!take('[')) return number();

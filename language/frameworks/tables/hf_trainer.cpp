@@ -419,6 +419,9 @@ void read_hf(Words& words, const Framework&) {
              "a whole number, or --set data_parallel.bucket: the Trainer makes hidden x hidden of auto");
     if (text_of(words, "@bucket") == "auto") take(words, "@bucket");
     if (!words.contains("data_parallel.zero")) say(words, "data_parallel.zero", "0", "assumed, DeepSpeed's default");
+    for (const char* const own : {"@tp", "@cp", "@shards", "@replicas"})
+      if (words.contains(own) && whole_of(words, own) > 1)
+        refuse(words, own, "1 beside DeepSpeed, whose ranks parallelism_config does not share out");
     return deepspeed.read(words, deepspeed);
   }
   const bool bf16 = text_of(words, "@bf16") == "true", fp16 = text_of(words, "@fp16") == "true";

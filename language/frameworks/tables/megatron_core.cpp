@@ -342,6 +342,10 @@ void spell_model(Words& words, const Framework& framework) {
 void read_expert_layers(Words& words, const Framework& framework) {
   const std::string written = text_of(words, "@expert_layers");
   if (written.empty()) return say_by(words, framework, "model.experts.dense_layers", "0", "@expert_layers");
+  constexpr std::int64_t kMostLayers = 100'000;  // far more than any model has: the pattern names each of them
+  if (whole_of(words, "model.layers") > kMostLayers)
+    refuse(words, "model.layers",
+           "at most " + std::to_string(kMostLayers) + " layers beside " + name_in(framework, "@expert_layers"));
   const std::optional<std::vector<bool>> routes = expert_layers(written, whole_of(words, "model.layers"));
   if (!routes || std::ranges::find(*routes, true) == routes->end())
     refuse(words, "@expert_layers",

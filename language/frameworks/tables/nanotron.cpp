@@ -114,7 +114,9 @@ std::vector<RefusedName> nanotron_refused() {
       {"model.model_config._use_doc_masking",
        "changes the answer, since each document of a sample attends to itself alone; give --set "
        "training.document_length=N",
-       "false", "training.document_length", "model.model_config.is_llama_config"},  // its Llama does not read it
+       "false", "training.document_length", "model.model_config.is_llama_config"},
+      // Its Llama does not read _use_doc_masking. The row says so as "may be what is_llama_config is", which lets
+      // "true" pass beside "true" because the two texts are alike: another spelling of either would be refused.
       {"model.model_config.z_loss_enabled", "changes the answer and has no key; expected false", "false"}};
 }
 

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "language/core/file_text.h"
 #include "language/frameworks/text/condition.h"
 #include "language/frameworks/text/here_document.h"
 #include "language/frameworks/text/named_file.h"
@@ -152,6 +154,8 @@ class ShellScript {
       pass_over_round();
       return true;
     }
+    // Other words that count are names of files too ("> lr=0.1.log"), but not where a blank follows a lone bracket.
+    const bool ends_value = mark == ">" && is_shell_blank(text_.peek());
     text_.skip_blanks();
     const bool expands = std::string_view("'\"\\").find(text_.peek()) == std::string_view::npos;
     const ShellWords target = text_.read_word(variables_);
@@ -160,9 +164,10 @@ class ShellScript {
     if (begins_document && target.empty())
       throw InputError(language::text(place),
                        "found " + mark + " without a word, expected the word that ends its lines");
-    if (!begins_document && word.starts_with("--") && runs())
+    if (!begins_document && (word.starts_with("--") || (ends_value && counts_(word))) && runs() && !only_checks_)
       throw InputError(language::text(place), "found " + in_quotes(mark + " " + word) + ", which a shell takes for a " +
-                                                  "file of that name; expected a value in quotes in front of the flag");
+                                                  "file of that name; expected a value in quotes in front of " +
+                                                  (word.starts_with("--") ? "the flag" : "it"));
     if (begins_document) open_documents_.push_back({word, place, mark == "<<-", expands});
     if (mark.starts_with('>')) command.written_to = word;
     return true;
@@ -179,7 +184,7 @@ class ShellScript {
   void read_documents() {
     for (const HereDocument& document : std::exchange(open_documents_, {})) {
       const std::string text = read_lines(text_, document, variables_);
-      if (!runs()) continue;
+      if (!runs() || only_checks_) continue;
       if (document.is_script)
         consider(command_in(text, document.place, document.expands ? variables_ : ShellVariables{}));
       else if (!document.file.empty())
@@ -269,12 +274,28 @@ class ShellScript {
 
   // Files that the script takes in: "source FILE", ". FILE".
 
+  /// Throws InputError where a file is no text of a shell: bytes of a program, a quote or a block that does not end.
+  /// Nothing of it runs, so that the script goes on as it was where the file cannot be read.
+  void check_text(const SourcedFile& file) const {
+    if (!file.text.empty()) checked_text(file.text, file.name);
+    ShellScript alone(file.text, file.name, {.arguments = {}, .environment = {}}, counts_);
+    alone.only_checks_ = true;
+    alone.read();
+  }
+
   void take_in(const ShellCommand& command) {
     const ShellWord& name = command.words[1];
-    std::optional<SourcedFile> found = sourced_file(name.text, script_);
+    std::optional<SourcedFile> found;
+    std::string why = why_not_sourced(name.text);
+    try {
+      found = sourced_file(name.text, script_);
+      if (found) check_text(*found);
+    } catch (const InputError& complaint) {
+      why = "it cannot be read as a shell script (" + std::string(complaint.what()) + ").";
+      found.reset();
+    }
     if (!found) {
-      notes_.insert("What " + in_quotes(name.text) + " sets (" + language::text(name.place) +
-                    ") is not known: no such file stands beside the script, or in a folder above.");
+      notes_.insert("What " + in_quotes(name.text) + " sets (" + language::text(name.place) + ") is not known: " + why);
       return;
     }
     if (++calls_ > kMostCalls)
@@ -509,6 +530,30 @@ class ShellScript {
     loop->runs = Truth::no;
   }
 
+  /// "return": the rest of the function or the file that is taken in does not run; or it may not, where it is not known
+  /// whether what returns runs.
+  void leave_call() {
+    const auto left = std::find_if(blocks_.rbegin(), blocks_.rend(), [](const ShellBlock& block) {
+      return block.kind == Kind::call || block.kind == Kind::file || block.kind == Kind::subshell;
+    });
+    if (left == blocks_.rend()) return;  // the script itself goes on, as in a shell
+    // Of the blocks that it leaves alone: where the rest may not run anyway, it does not run behind this.
+    const bool may_stay = next_ == Truth::unknown || std::any_of(blocks_.rbegin(), left, [](const ShellBlock& block) {
+                            return block.reached == Truth::unknown || block.runs == Truth::unknown;
+                          });
+    if (may_stay) {
+      if (left->decided_by.empty()) left->decided_by = decided_by();
+      left->runs = Truth::unknown;
+      return;
+    }
+    for (auto loop = blocks_.rbegin(); loop != left; ++loop) {
+      if (loop->kind != Kind::loop) continue;
+      loop->is_left = true;
+      loop->runs = Truth::no;
+    }
+    left->runs = Truth::no;
+  }
+
   void close_loop() {
     const ShellBlock loop = close();
     const bool is_whole = loop.runs == Truth::no && (loop.is_followed || loop.is_left);
@@ -557,11 +602,13 @@ class ShellScript {
 
   void run(const ShellCommand& command) {
     const ShellWords& words = command.words;
-    if (!words.empty() && runs()) {
+    if (!words.empty() && runs() && !only_checks_) {
       if (words.front().text == "shift")
         shift(words);
       else if (words.front().text == "break")
         leave_loop();
+      else if (words.front().text == "return")
+        leave_call();
       else if (words.size() > 1 && (words.front().text == "source" || words.front().text == "."))
         take_in(command);
       else if (const ShellWords inside = command_inside(words); !inside.empty())
@@ -617,6 +664,7 @@ class ShellScript {
     inside.calls_ = calls_;
     auto [found, documents, notes] = inside.read();
     notes_.insert(notes.begin(), notes.end());
+    std::ranges::move(inside.files_, std::back_inserter(files_));
     calls_ = inside.calls_;
     for (ShellWord& word : found) word.place = place;
     return found;
@@ -714,6 +762,7 @@ class ShellScript {
   std::deque<SourcedFile> files_;                              ///< their texts stay where they are
   std::map<std::string, ScriptPosition, std::less<>> bodies_;  ///< of functions
   int calls_ = 0;
+  bool only_checks_ = false;     ///< no command runs
   int depth_ = 0;                ///< of a command inside of a command: how many it is inside of
   Truth next_ = Truth::yes;      ///< whether what is read now runs, by what stands in front of it in its list
   Truth last_ = Truth::yes;      ///< what the list has come to so far

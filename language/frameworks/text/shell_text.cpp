@@ -74,22 +74,38 @@ std::optional<std::int64_t> sum(std::string_view text, const ShellVariables& var
   return total;
 }
 
-/// Of "<path to the data>" in front: a word, or several, between brackets, or a tag ("</image>"). "<in >log" and "<in
-/// 2>log" are redirections.
+bool is_digit_at(std::string_view text, std::size_t at) {
+  return at < text.size() && std::isdigit(static_cast<unsigned char>(text[at])) != 0;
+}
+
+/// Whether what stands between brackets begins as people name what is to be filled in: by a letter, or by a number that
+/// letters follow and further words ("7B model"). "<2>log" and "<2in" are redirections.
+bool begins_placeholder(std::string_view inside) {
+  const auto is_letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };
+  if (!is_digit_at(inside, 0)) return is_letter(inside.front()) || inside.front() == '.' || inside.front() == '_';
+  const std::string_view first = inside.substr(0, inside.find(' '));
+  return first.size() < inside.size() && std::ranges::any_of(first, is_letter);
+}
+
+/// Of "<path to the data>" in front: a word, or several, between brackets, a tag ("</image>"), a path ("</path/to>") or
+/// a choice ("<a|b>"). "<in >log", "<in 2>log" and "</dev/null>log" are redirections.
 std::size_t placeholder_length(std::string_view text) {
   constexpr std::size_t kLongest = 200;
   text = text.substr(0, kLongest);
   const std::size_t end = text.find('>');
-  const auto begins = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_'; };
   if (end == text.npos || text[1] == '>') return 0;
   const std::string_view inside = text.substr(1, end - 1);
-  const bool is_closing_tag =
-      inside.front() == '/' && inside.size() > 1 && std::ranges::all_of(inside.substr(1), is_shell_name);
-  if (!begins(inside.front()) && !is_closing_tag) return 0;
-  if (inside.find_first_of("\n\"'`\\$;|&<()") != inside.npos || is_shell_blank(inside.back())) return 0;
+  const char behind = end + 1 < text.size() ? text[end + 1] : '\n';
+  const bool ends_word = is_shell_blank(behind) || behind == '\n';
+  const bool begins_as_path = inside.front() == '/' && inside.size() > 1;
+  const bool is_closing_tag = begins_as_path && std::ranges::all_of(inside.substr(1), is_shell_name);
+  const bool is_path = begins_as_path && !inside.starts_with("/dev/") && (ends_word || behind == '/');
+  if (!begins_placeholder(inside) && !is_closing_tag && !is_path) return 0;
+  if (inside.find_first_of("\n\"'`\\$;&<()") != inside.npos || is_shell_blank(inside.back())) return 0;
+  if (inside.find('|') != inside.npos && (!ends_word || inside.find(' ') != inside.npos || inside.back() == '|'))
+    return 0;
   const std::string_view last = inside.substr(inside.rfind(' ') + 1);
   if (last.size() < inside.size() && last.find_first_not_of("0123456789") == last.npos) return 0;
-  const char behind = end + 1 < text.size() ? text[end + 1] : '\n';
   return behind == '>' || behind == '&' || behind == '|' || behind == '(' ? 0 : end + 1;
 }
 

@@ -36,6 +36,18 @@ Statements arguments_of(Statements statements) {
   return statements;
 }
 
+/// The place of a flag in front of its name, where it was read from a file.
+std::string named(const Statement& flag) {
+  return (flag.place.file.empty() ? "" : text(flag.place) + ": ") + flag.name;
+}
+
+/// Keys of the JSON that a flag has as its value. What is wrong with it is said at the flag.
+Statements keys_of_value(const Statement& flag) {
+  Statements read = json_syntax.read(flag.text, named(flag), {}).statements;
+  for (Statement& each : read) each.place = flag.place;
+  return read;
+}
+
 /// Files that a script writes, or that stand beside it or in a folder above.
 class NamedFiles {
  public:
@@ -51,7 +63,7 @@ class NamedFiles {
         is_absolute ? std::optional<std::filesystem::path>(statement.text) : file_near(statement.text, script_);
     std::error_code error;
     if (!near || !std::filesystem::is_regular_file(*near, error))
-      throw InputError((statement.place.file.empty() ? "" : text(statement.place) + ": ") + statement.name,
+      throw InputError(named(statement),
                        "found " + in_quotes(statement.text) +
                            ", but no such file, and no here-document of the script that is written to it");
     return read_file(*near, near->string());
@@ -79,27 +91,36 @@ std::optional<Statements> named_by(const Statement& flag, const NamedFiles& file
     return read;
   }
   if (flag.name == "--fsdp_config") {
-    const bool inside = flag.text.starts_with('{');
-    Statements read =
-        json_syntax.read(inside ? flag.text : files.text_of(flag), inside ? flag.name : flag.text, {}).statements;
+    Statements read = flag.text.starts_with('{') ? keys_of_value(flag)
+                                                 : json_syntax.read(files.text_of(flag), flag.text, {}).statements;
     for (Statement& each : read) each.name.insert(0, "fsdp_config.");
     return arguments_of(std::move(read));
   }
-  // "--config" is of TRL's parser (trl/scripts/utils.py, TrlParser), where flags count more.
-  if (flag.name == "--config_file" || flag.name == "--config")
-    return arguments_of(yaml_syntax.read(files.text_of(flag), flag.text, {}).statements);
   return std::nullopt;
 }
 
 /// Keys of JSON that a flag has as its value ('{"use_reentrant": false}'), which a file of arguments nests below it.
 std::optional<Statements> keys_inside(const Statement& flag) {
   if (!flag.name.ends_with("_kwargs") || !flag.text.starts_with('{')) return std::nullopt;
-  Statements read = json_syntax.read(flag.text, flag.name, {}).statements;
-  for (Statement& each : read) {
-    each.name.insert(0, flag.name.substr(2) + ".");
-    each.place = flag.place;
-  }
+  Statements read = keys_of_value(flag);
+  for (Statement& each : read) each.name.insert(0, flag.name.substr(2) + ".");
   return read;
+}
+
+bool is_said(const Statements& given, const Statement& statement) {
+  return std::ranges::find(given, statement.name, &Statement::name) != given.end();
+}
+
+/// Lays the files of arguments that flags name below the flags, which count more: that of accelerate ("--config_file"),
+/// and of TRL's parser ("--config": trl/scripts/utils.py, TrlParser). They may name files themselves.
+void add_files_of_arguments(Statements& given, const NamedFiles& files) {
+  Statements added;
+  for (const Statement& flag : given) {
+    if (flag.name != "--config_file" && flag.name != "--config") continue;
+    for (Statement& each : arguments_of(yaml_syntax.read(files.text_of(flag), flag.text, {}).statements))
+      if (!each.name.starts_with("--") || !is_said(given, each)) added.push_back(std::move(each));
+  }
+  std::ranges::move(added, std::back_inserter(given));
 }
 
 /// A word behind the program that names a file of its arguments.
@@ -132,21 +153,20 @@ ReadStatements read_trainer(std::string_view text, const std::string& file, cons
   const NamedFiles files(std::move(documents), file);
   if (arguments) {
     for (Statement& each : arguments_of(yaml_syntax.read(files.text_of(*arguments), arguments->text, {}).statements))
-      if (std::ranges::find(given, each.name, &Statement::name) == given.end()) given.push_back(std::move(each));
+      if (!is_said(given, each)) given.push_back(std::move(each));
   }
+  add_files_of_arguments(given, files);
   Statements out;
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    if (std::optional<Statements> keys = keys_inside(given[i])) {
+  for (const Statement& flag : given) {
+    if (std::optional<Statements> keys = keys_inside(flag)) {
       std::ranges::move(*keys, std::back_inserter(out));
       continue;
     }
-    std::optional<Statements> inside = named_by(given[i], files);
-    out.push_back(given[i]);
+    std::optional<Statements> inside = named_by(flag, files);
+    out.push_back(flag);
     if (!inside) continue;
-    // A flag in front of the program counts more than accelerate's file.
     for (Statement& each : *inside)
-      if (!each.name.starts_with("--") || std::ranges::find(given, each.name, &Statement::name) == given.end())
-        out.push_back(std::move(each));
+      if (!each.name.starts_with("--") || !is_said(given, each)) out.push_back(std::move(each));
   }
   return {std::move(out), std::move(notes)};
 }

@@ -210,6 +210,10 @@ void say_nemotron(Translation& t) {
       words.empty() && static_cast<std::int64_t>(pattern.size()) != layers)
     t.refuse("hybrid_override_pattern", "found " + std::to_string(pattern.size()) +
                                             " letters, expected one for each of " + std::to_string(layers) + " layers");
+  if (!words.empty() && t.states("num_hidden_layers") &&
+      t.whole("num_hidden_layers") != static_cast<std::int64_t>(words.size()))
+    t.refuse("num_hidden_layers", "found " + t.text("num_hidden_layers") + ", expected the " +
+                                      std::to_string(words.size()) + " layers that layers_block_type names");
   if (pattern.find_first_not_of("M*-E") != std::string::npos)
     t.refuse("hybrid_override_pattern", "found '" + pattern + "', expected letters M, *, - and E");
   const bool experts = pattern.find('E') != std::string::npos;

@@ -49,6 +49,11 @@ TEST(BadConfigurations, OfMegatronNameTheFlag) {
   EXPECT_THAT(of_flags("--num-layers 9"), HasSubstr("found '9', but --num-layers at given:1:"));
   EXPECT_THAT(of_flags("--num-layers-per-virtual-pipeline-stage 3 --pipeline-model-parallel-size 2"),
               HasSubstr("--num-layers-per-virtual-pipeline-stage: found '3', expected a divisor"));
+  std::string many_layers = kFlags + "--normalization RMSNorm --num-experts 8 --moe-layer-freq 2";
+  const std::string few = "--num-layers 8";
+  many_layers.replace(many_layers.find(few), few.size(), "--num-layers 999999937");
+  EXPECT_THAT(complaint([&] { imported("megatron", many_layers); }),
+              HasSubstr("--num-layers: found '999999937', expected at most 100000 layers beside --moe-layer-freq"));
   EXPECT_THAT(of_flags("--num-experts 8"), HasSubstr("--normalization: found LayerNorm beside --num-experts"));
   const std::string experts = "--normalization RMSNorm --num-experts 8 --expert-model-parallel-size 2 ";
   EXPECT_THAT(of_flags(experts), HasSubstr("--moe-token-dispatcher-type: found 'allgather'"));
@@ -380,6 +385,8 @@ TEST(BadConfigurations, OfHydraNameTheKey) {
               HasSubstr("mixed_precision.fp16: found beside mixed_precision.bf16"));
   EXPECT_THAT(of_file("megatron-bridge", model + "model.recompute_granularity=full"),
               HasSubstr("model.recompute_method: missing beside model.recompute_granularity full"));
+  EXPECT_THAT(complaint([] { imported("nemo", "python train.py exp_dir=<7b> model.num_layers=8"); }),
+              HasSubstr("found '> model.num_layers=8', which a shell takes for a file of that name"));
   EXPECT_THAT(of_file("megatron-bridge", "just words"), HasSubstr("given: found neither keys nor overrides"));
 }
 
@@ -406,6 +413,14 @@ TEST(BadConfigurations, OfTheTrainerNameTheFlag) {
   EXPECT_THAT(of("--deepspeed $FILE"), HasSubstr("--deepspeed: found '$FILE', expected the name of a JSON file"));
   EXPECT_THAT(of("--fsdp 'whole auto_wrap'"), HasSubstr("--fsdp: found 'whole auto_wrap', expected full_shard"));
   EXPECT_THAT(of("--fsdp_config '{\"fsdp_reshard\": true}' --fsdp full_shard"), HasSubstr("fsdp_config.reshard"));
+  EXPECT_THAT(of("--fsdp_config '{\"a\": ' --fsdp full_shard"), StartsWith("given:1:82: --fsdp_config:"));
+  EXPECT_THAT(of("--gradient_checkpointing_kwargs '{x}'"), StartsWith("given:1:82: --gradient_checkpointing_kwargs:"));
+  for (const char* const size : {"tp", "cp", "dp_shard", "dp_replicate"}) {
+    const std::string flag = "--parallelism_config_" + std::string(size) + "_size";
+    EXPECT_THAT(of("--use_deepspeed true --zero_stage 3 " + flag + " 2"),
+                HasSubstr(flag + ": found '2', expected 1 beside DeepSpeed"));
+    EXPECT_EQ(of("--use_deepspeed true --zero_stage 3 " + flag + " 1"), "");
+  }
   EXPECT_THAT(of("--gradient_accumulation_steps x"), HasSubstr("--gradient_accumulation_steps: found 'x'"));
   EXPECT_THAT(complaint([] { imported("hf-trainer", "python train.py --bf16 --block_size 8"); }),
               HasSubstr("--nproc_per_node: missing"));
@@ -441,6 +456,40 @@ TEST(Configurations, OfTheTrainerHoldTheFilesThatTheyName) {
   EXPECT_EQ(s.data_parallel.zero, 2);
   EXPECT_EQ(s.training.global_batch, 128);
   EXPECT_EQ(s.training.precision, schedules::Precision::bf16);
+}
+
+// TRL's "--config" names a file of arguments, which name files as flags do.
+TEST(Configurations, OfTheTrainerFollowFilesThatAFileOfArgumentsNames) {
+  const auto with = [](const std::string& arguments, const std::string& more = "") {
+    return imported("hf-trainer",
+                    "cat > ds.json <<'EOT'\n{\"zero_optimization\": {\"stage\": 3}}\nEOT\n"
+                    "cat > fsdp.json <<'EOT'\n{\"version\": 2}\nEOT\n"
+                    "cat > rec.yaml <<'EOT'\n" +
+                        arguments +
+                        "EOT\ntorchrun --nproc_per_node 8 train.py --model_name_or_path gpt2 --block_size 1024 --bf16 "
+                        "--config rec.yaml " +
+                        more);
+  };
+  EXPECT_EQ(with("deepspeed: ds.json\n").data_parallel.zero, 3);
+  EXPECT_EQ(with("fsdp: full_shard\nfsdp_config: fsdp.json\n").software.name, "pytorch-fsdp2");
+  EXPECT_EQ(with("gradient_checkpointing: true\ngradient_checkpointing_kwargs: '{\"use_reentrant\": false}'\n")
+                .software.recompute_stops_early,
+            true);
+  EXPECT_EQ(with("per_device_train_batch_size: 4\n").training.micro_batch, 4);
+  EXPECT_EQ(with("per_device_train_batch_size: 4\n", "--per_device_train_batch_size 2").training.micro_batch, 2);
+}
+
+TEST(Configurations, SayOfWhichFileALineIs) {
+  const std::string script =
+      "cat > rec.yaml <<'EOT'\n\nper_device_train_batch_size: 4\nEOT\n"
+      "torchrun --nproc_per_node 8 train.py --model_name_or_path gpt2 --block_size 1024 --bf16 "
+      "--config rec.yaml";
+  Library library = configs();
+  const std::vector<std::string> settings{"cluster.node=dgx-h100"};
+  const std::string text =
+      scenario_of_configuration(framework_named("hf-trainer", ""), script, "given", settings, library).text;
+  EXPECT_THAT(text, HasSubstr("--per_device_train_batch_size, line 2 of rec.yaml\n"));
+  EXPECT_THAT(text, HasSubstr("--block_size, line 5\n"));
 }
 
 TEST(Configurations, OfHydraLieOverEachOtherAndNameEachOther) {

@@ -25,6 +25,7 @@ TEST(ExpertLayers, AreEvaluatedAsPythonDoes) {
   for (const char* const none : {"", "0", "x", "[1]*3", "([1]*4", "[1]*4)", "[2]*4", "[1]*[4]", "[[1]]*4", "[1]+4",
                                  "[1]*99999999999", "[0,0]*99999*99999", "${FREQ}"})
     EXPECT_EQ(letters(none, 4), "") << none;
+  for (const char bracket : {'[', '('}) EXPECT_EQ(letters(std::string(300'000, bracket), 4), "") << bracket;
 }
 
 TEST(ExpertLayers, OfMegatronAreKeysOfTheModel) {

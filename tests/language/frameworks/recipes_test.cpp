@@ -124,6 +124,10 @@ TEST(Recipes, OfAcceleratesParallelismAreRead) {
   EXPECT_EQ(both.data_parallel.shard_group, 2u);
   EXPECT_THAT(complaint([&] { with("  parallelism_config_tp_size: 3\n"); }),
               HasSubstr("found '3', expected sizes that multiply to the 8 GPUs, not to 3"));
+  for (const char* const replicas : {"2", "3", "16"})
+    EXPECT_THAT(complaint([&] { with("  parallelism_config_dp_replicate_size: " + std::string(replicas) + "\n"); }),
+                HasSubstr("dp_replicate_size: found '" + std::string(replicas) + "', expected sizes that multiply to"));
+  EXPECT_EQ(with("  parallelism_config_dp_replicate_size: 8\n").data_parallel.zero, 0);
 }
 
 TEST(Recipes, MayNameZerosSettingsWithoutTheirPrefix) {

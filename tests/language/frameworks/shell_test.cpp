@@ -284,6 +284,10 @@ TEST(Shell, KeepsAPlaceholderInOnePiece) {
   EXPECT_EQ(words("T=\"--t \\<image\\>\"\nbash -c \"run $T --b\""), "run|--t|<image>|--b");
   EXPECT_EQ(words("run --a ([0]*3+[1]*45) --b"), "run|--a|([0]*3+[1]*45)|--b");
   EXPECT_EQ(words("A=( --a ([0]+[1])*24 --b )\nrun ${A[@]}"), "run|--a|([0]+[1])*24|--b");
+  EXPECT_EQ(words("run --a <7B model> --b </path/to> --c </path/to>/x --d <a|b> --e"),
+            "run|--a|<7B model>|--b|</path/to>|--c|</path/to>/x|--d|<a|b>|--e");
+  EXPECT_EQ(words("run --a </dev/null>log --b </dev/null 2>log"), "run|--a|--b");
+  EXPECT_EQ(words("run --a <2in >log --b <in 2>log"), "run|--a|--b");
   EXPECT_EQ(words("run --a <in 2>log --b"), "run|--a|--b");
   EXPECT_EQ(words("run --a <in >log --b <in.txt 2>&1"), "run|--a|--b");
 }
@@ -309,15 +313,102 @@ TEST(Shell, ReadsFilesThatItTakesInWhereTheyStandBesideIt) {
   }
   EXPECT_THAT(read("source /etc/profile\nsource env/bin/activate\nrun --a").notes,
               testing::ElementsAre("What '/etc/profile' sets (" + script +
-                                       ":1:8) is not known: no such file stands "
-                                       "beside the script, or in a folder above.",
+                                       ":1:8) is not known: what stands elsewhere on "
+                                       "this machine is not read.",
                                    "What 'env/bin/activate' sets (" + script +
                                        ":2:8) is not known: no such file "
                                        "stands beside the script, or in a folder above."));
   std::ofstream(folder / "endless.sh") << ". ./endless.sh\n";
   EXPECT_THROW(read("source endless.sh\nrun --a"), InputError);
-  std::ofstream(folder / "open.sh") << "if true; then\n";
-  EXPECT_THROW(read("source open.sh\nfi\nrun --a"), InputError);
+}
+
+/// The values of a command that runs behind a script in a folder of its own, with those notes that it leaves.
+struct SourcingScript {
+  explicit SourcingScript(const std::string& name) : root(testing::TempDir() + name) {
+    std::filesystem::remove_all(root);
+    std::filesystem::create_directories(root / "scripts");
+  }
+  void write(const std::string& file, const std::string& text) const { std::ofstream(root / file) << text; }
+  /// Of "run --l VALUE" behind the text; "" where that is not read.
+  std::string value(const std::string& text) {
+    ShellReading found = script_of(text + "\nrun --l $L", (root / "scripts" / "run.sh").string());
+    notes = std::move(found.notes);
+    return found.words.size() == 3 ? found.words[2].text : "";
+  }
+  std::filesystem::path root;
+  std::vector<std::string> notes{};
+};
+
+TEST(Shell, SaysOfFilesThatAreNoScriptThatWhatTheySetIsNotKnown) {
+  SourcingScript script("stepcast_unreadable_files");
+  script.write("scripts/block.sh", "L=2\nif true; then\n");
+  script.write("scripts/quote.sh", "L=2\nA='open\n");
+  script.write("scripts/program", std::string("L=2\n\0\1\n", 7));
+  script.write("scripts/large.sh", std::string((std::size_t{1} << 20) + 1, '#'));
+  for (const char* const file : {"block.sh", "quote.sh", "program", "large.sh"}) {
+    EXPECT_EQ(script.value(std::string("L=1\nsource ") + file), "1") << file;
+    EXPECT_THAT(script.notes, testing::ElementsAre(testing::HasSubstr("cannot be read as a shell script"))) << file;
+  }
+  script.write("scripts/empty.sh", "");
+  EXPECT_EQ(script.value("L=1\nsource empty.sh"), "1");
+  EXPECT_THAT(script.notes, testing::IsEmpty());
+  script.value("source $X");
+  EXPECT_THAT(script.notes, testing::ElementsAre(testing::HasSubstr("no file is known that is named so")));
+}
+
+TEST(Shell, TakesInTheFileOfTheFolderThatAScriptNames) {
+  SourcingScript script("stepcast_folders_above");
+  std::filesystem::create_directories(script.root / ".git");
+  script.write("config.sh", "L=1\n");
+  script.write("scripts/config.sh", "L=2\n");
+  script.write("outside.sh", "L=3\n");
+  for (const char* const above :
+       {"$(cd \"$(dirname \"$0\")/..\" && pwd)", "$(dirname \"$(dirname \"$(readlink -f $0)\")\")", "$(dirname $0)/..",
+        "$(cd \"$(dirname \"${BASH_SOURCE[0]}\")/..\" >/dev/null 2>&1 && pwd)"})
+    EXPECT_EQ(script.value("R=" + std::string(above) + "\nsource $R/config.sh"), "1") << above;
+  EXPECT_EQ(script.value("R=$(cd \"$(dirname \"$0\")\" >/dev/null 2>&1 && pwd)\nsource $R/config.sh"), "2");
+  EXPECT_EQ(script.value("R=$(cd \"$(dirname \"$0\")/../conf\" && pwd)\nL=4\nsource $R/config.sh"), "4");
+  EXPECT_THAT(script.notes, testing::SizeIs(1));
+  // The root of the repository is the last folder that is looked into.
+  std::filesystem::create_directories(script.root / "scripts" / ".git");
+  EXPECT_EQ(script.value("L=4\nsource outside.sh"), "4");
+}
+
+TEST(Shell, LooksAboveAScriptThatIsNamedFromItsOwnFolder) {
+  const SourcingScript script("stepcast_own_folder");
+  script.write("sizes.sh", "L=16\n");
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(script.root / "scripts");
+  const std::vector<ShellWord> found = command_of("source sizes.sh\nrun --l $L", "run.sh");
+  std::filesystem::current_path(before);
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_EQ(found[2].text, "16");
+}
+
+TEST(Shell, LeavesAFileAndAFunctionAtReturn) {
+  SourcingScript script("stepcast_returns");
+  script.write("scripts/plain.sh", "L=8; return 0; L=99\n");
+  EXPECT_EQ(script.value("source plain.sh"), "8");
+  script.write("scripts/guards.sh",
+               "[ \"$SIZE\" = 7b ] && { L=32; return; }\n[ \"$SIZE\" = 1b ] && { L=16; return; }\nL=9\n");
+  EXPECT_EQ(script.value("SIZE=7b\nsource guards.sh"), "32");
+  EXPECT_EQ(script.value("SIZE=1b\nsource guards.sh"), "16");
+  EXPECT_EQ(script.value("SIZE=3b\nsource guards.sh"), "9");
+  EXPECT_EQ(script.value("source guards.sh"), "$L");  // which of them is not known
+  script.write("scripts/twice.sh", "L=8\n[ -n \"$LOADED\" ] && return\nreturn 0\nL=99\n");
+  EXPECT_EQ(script.value("source twice.sh"), "8");
+  EXPECT_EQ(words("f() {\nL=8\nreturn\nL=99\n}\nf\nM=3\nrun --l $L --m $M"), "run|--l|8|--m|3");
+  EXPECT_EQ(words("f() {\nfor a in 1; do\nL=8\nreturn\ndone\nL=99\n}\nL=8\nf\nrun --l $L"), "run|--l|8");
+  EXPECT_EQ(words("return 0\nrun --l 8"), "run|--l|8");  // of a script itself it is none
+}
+
+TEST(Shell, MayBeStartedWithVariablesOfFilesThatACommandInsideTakesIn) {
+  const SourcingScript script("stepcast_inside_files");
+  script.write("scripts/env.sh", "L=${SIZE:-8}\n");
+  const ShellReading found = script_of("bash -c \"source env.sh; run --l \\$L\"",
+                                       (script.root / "scripts" / "run.sh").string(), {.environment = {{"SIZE", "4"}}});
+  ASSERT_EQ(found.words.size(), 3u);
+  EXPECT_EQ(found.words[2].text, "4");
 }
 
 // What variables hold at once is bounded, not what a long script writes with them.

@@ -98,6 +98,9 @@ TEST(HuggingFaceHybrids, NemotronsLayersMayBeWords) {
   EXPECT_EQ(model.layers, 4);
   EXPECT_EQ(model.mtp_layers, 1);
   EXPECT_EQ(text_of_pattern(words(R"(["linear_attention", "moe", "full_attention"])").variations.pattern), "ME*");
+  EXPECT_NE(refusal(R"({"model_type": "nemotron_h", "num_hidden_layers": 4, "layers_block_type": ["mamba", "mlp"]})")
+                .find("num_hidden_layers: found 4, expected the 2 layers that layers_block_type names"),
+            std::string::npos);
   EXPECT_NE(refusal(R"({"model_type": "nemotron_h", "layers_block_type": ["rwkv"]})")
                 .find("layers_block_type: found 'rwkv', expected mamba, attention, moe or mlp"),
             std::string::npos);

@@ -135,6 +135,7 @@ TEST(SlurmTopologyYaml, SaysWhereItIsWrong) {
   const std::string rings =
       "- topology: r\n  ring:\n    rings:\n    - ring: a\n      nodes: n[1-4]\n- topology: c\n  torus3d: {}\n";
   EXPECT_EQ(said(kTopologies + rings), "");
+  EXPECT_EQ(said(head + "    - {switch: s, nodes: n1}\n" + rings), "");  // nor make the one tree one of several
   EXPECT_THAT(said(kTopologies + rings, "r"), HasSubstr("found a topology of kind ring, which has no switches"));
   EXPECT_THAT(said(head + "    - switch: s\n"), HasSubstr("t.yaml:4:7: found a switch with neither of nodes and"));
   EXPECT_THAT(said(head + "    - switch: s\n      nodes: n[1\n"), HasSubstr("t.yaml:5:14: nodes: list of nodes 'n[1'"));
