@@ -50,6 +50,7 @@ concepts = {
     "models/layers/as_double.h": "a count in products of floating-point numbers",
     "models/layers/blocks.h": "a model as a list of blocks",
     "schedules/forecast.h": "forecasting a scenario on a machine",
+    "calibrate/in_parallel.h": "calling something in parallel",
     "schedules/parallel/ranks.h": "where every rank stands, and who is in a group with it",
     "schedules/pipeline/placement.h": "where in a pipeline each chunk of the model is",
     "schedules/results/results.h": "what a forecast answers",

@@ -116,18 +116,23 @@ std::vector<Key<Gpu>> stated_keys() {
        [](Gpu& g, const Value& v) { g.attention_tile = v.whole; }},
       {{"scan_speed", number(0.01, 100), "1", "of one multiprocessor in scans of chunks, over an H100's"},
        store_number<&Gpu::scan_speed>},
-      {{"step_share", fraction(), "1",
-        "in a running step, of all rates measured alone: clocks fall under the power limit"},
-       [](Gpu& g, const Value& v) {
-         g.step_share = v.number;
-         g.low_precision_step_share.reset();  // that of the GPU this one is based on
-       }},
-      {{"low_precision_step_share", fraction(), "step_share", "likewise in a step whose multiplies have 8 or 4 bits"},
-       [](Gpu& g, const Value& v) { g.low_precision_step_share = v.number; }},
-      {{"spread", number(0, 0.2), "0", "standard deviation of multiplies' speed among GPUs, over its mean"},
-       store_number<&Gpu::spread>},
       {{"source", text_type(), "", "where the numbers are from"}, [](Gpu& g, const Value& v) { g.source = v.text; }},
   };
+}
+
+/// What a running step, and the slowest of a job's GPUs, leave of rates that are measured alone.
+void add_step_keys(std::vector<Key<Gpu>>& keys) {
+  keys.push_back({{"step_share", fraction(), "1",
+                   "in a running step, of all rates measured alone: clocks fall under the power limit"},
+                  [](Gpu& g, const Value& v) {
+                    g.step_share = v.number;
+                    g.low_precision_step_share.reset();  // that of the GPU this one is based on
+                  }});
+  keys.push_back(
+      {{"low_precision_step_share", fraction(), "step_share", "likewise in a step whose multiplies have 8 or 4 bits"},
+       [](Gpu& g, const Value& v) { g.low_precision_step_share = v.number; }});
+  keys.push_back({{"spread", number(0, 0.2), "0", "standard deviation of multiplies' speed among GPUs, over its mean"},
+                  store_number<&Gpu::spread>});
 }
 
 /// Multiplies of one precision, for where a calibration measured them apart. `paths`: in the order of GemmModel.
@@ -185,6 +190,7 @@ Names training_precision_names() { return {schedules::kPrecisionNames.begin(), s
 const Table<Gpu>& gpu_table() {
   static const Table<Gpu> table = [] {
     std::vector<Key<Gpu>> keys = stated_keys();
+    add_step_keys(keys);
     add_measured_keys(keys);
     return Table<Gpu>("GPU", "gpus", std::move(keys));
   }();
