@@ -36,11 +36,21 @@ MostThreads::MostThreads(unsigned most) : before_(most_threads) {
 
 MostThreads::~MostThreads() { most_threads = before_; }
 
+void on_threads(std::size_t threads, const std::function<void(unsigned)>& work) {
+  std::vector<std::jthread> others;
+  others.reserve(threads);
+  try {
+    for (unsigned worker = 1; worker < threads; ++worker) others.emplace_back(work, worker);
+  } catch (const std::system_error&) {  // the machine has no more threads: those that there are do the work
+  }
+  work(0);
+}
+
 void in_parallel(std::size_t count, const std::function<void(std::size_t)>& run) {
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
   std::exception_ptr thrown;
-  const auto work = [&] {
+  on_threads(std::min(count, threads()), [&](unsigned) {
     const bool before = std::exchange(at_work, true);
     for (std::size_t i = next++; i < count; i = next++) {
       try {
@@ -52,17 +62,7 @@ void in_parallel(std::size_t count, const std::function<void(std::size_t)>& run)
       }
     }
     at_work = before;
-  };
-  {
-    std::vector<std::jthread> others;
-    const std::size_t wanted = std::min(count, threads());
-    others.reserve(wanted);
-    try {
-      for (std::size_t other = 1; other < wanted; ++other) others.emplace_back(work);
-    } catch (const std::system_error&) {  // the machine has no more threads: those that there are do the work
-    }
-    work();
-  }
+  });
   if (thrown) std::rethrow_exception(thrown);
 }
 

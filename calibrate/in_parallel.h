@@ -8,6 +8,10 @@ namespace stepcast::calibrate {
 /// On which this process may run.
 unsigned cores();
 
+/// Calls work(0) on this thread, and work(1) to work(threads - 1) at the same time on threads of their own, or on as
+/// many as the machine has. Returns when all are done. Requires `work` to throw nothing.
+void on_threads(std::size_t threads, const std::function<void(unsigned)>& work);
+
 /// While it lives, in_parallel has at most so many threads where this thread calls it; 0: as many as it has without.
 class MostThreads {
  public:

@@ -6,10 +6,9 @@
 #include <exception>
 #include <map>
 #include <mutex>
-#include <system_error>
-#include <thread>
 #include <utility>
-#include <vector>
+
+#include "calibrate/in_parallel.h"
 
 namespace stepcast::app {
 
@@ -43,7 +42,7 @@ void in_order(std::size_t count, unsigned threads, const Make& make, const Take&
     }
     taking = false;
   };
-  const auto work = [&](unsigned worker) {
+  calibrate::on_threads(std::min<std::size_t>(threads, count), [&](unsigned worker) {
     std::unique_lock lock(mutex);
     try {
       for (;;) {
@@ -61,19 +60,7 @@ void in_order(std::size_t count, unsigned threads, const Make& make, const Take&
       if (!error) error = std::current_exception();
       took.notify_all();
     }
-  };
-  std::vector<std::thread> others;
-  others.reserve(threads);
-  const auto join = [&] {
-    for (std::thread& other : others) other.join();
-  };
-  try {
-    for (unsigned worker = 1; worker < std::min<std::size_t>(threads, count); ++worker)
-      others.emplace_back(work, worker);
-  } catch (const std::system_error&) {  // the machine has no more threads: those that there are do the work
-  }
-  work(0);
-  join();
+  });
   if (error) std::rethrow_exception(error);
 }
 

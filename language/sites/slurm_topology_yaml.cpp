@@ -94,8 +94,6 @@ Site blocks_of(const Node& block) {
   return site.finish();
 }
 
-bool is_flat(const Node& topology) { return topology.find("flat") != nullptr; }
-
 /// What a topology is made of, by the plugin that it is for (topology.yaml(5), Slurm 25.11); "": not exactly one.
 std::string_view kind_of(const Node& topology) {
   std::string_view kind;
@@ -122,7 +120,7 @@ const Node& topology_chosen(const std::vector<Node>& all, const std::string& fil
     return all[static_cast<std::size_t>(at - names.begin())];
   }
   for (const Node& one : all)
-    if (flag_at(one, "cluster_default") && !is_flat(one)) return one;
+    if (flag_at(one, "cluster_default") && kind_of(one) != "flat") return one;
   if (shaped.size() == 1) return *shaped.front();
   throw InputError(file, shaped.empty() ? "found no topology with switches or blocks, expected one"
                                         : "found several topologies, none of them cluster_default; expected "
@@ -144,14 +142,15 @@ Site read_slurm_topology_yaml(std::string_view text, const std::string& file, co
            "found a topology that is not exactly one of tree, block, flat, ring and torus3d, expected one of them");
   }
   const Node& topology = topology_chosen(document.items, file, chosen);
-  if (is_flat(topology))
+  const std::string_view kind = kind_of(topology);
+  if (kind == "flat")
     fail(topology.place, "", "found a flat topology, which says nothing of switches; expected a tree or blocks");
-  if (const std::string_view kind = kind_of(topology); kind == "ring" || kind == "torus3d")
+  if (kind == "ring" || kind == "torus3d")
     fail(topology.place, "",
          "found a topology of kind " + std::string(kind) +
              ", which has no switches; expected a tree or blocks (--topology names another of the file)");
-  const Node* const tree = topology.find("tree");
-  Site site = tree != nullptr ? tree_of(*tree) : blocks_of(*topology.find("block"));
+  const Node& shape = *topology.find(kind);
+  Site site = kind == "tree" ? tree_of(shape) : blocks_of(shape);
   if (site.switches.empty()) fail(topology.place, "", "found no switch and no block, expected some with nodes");
   return site;
 }
