@@ -118,12 +118,10 @@ function(stepcast_library name)
   add_library(stepcast::${name} ALIAS ${name})
   # With sanitizers optimising takes most of a compiler's time, which rooms that read an input once and write a result
   # once do not win back, but where a fuzzer runs them a million times.
-  if(name MATCHES "^(language|app)$" AND NOT STEPCAST_FUZZ)
-    if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
-      target_compile_options(${name} PRIVATE -O0)
-    elseif(CMAKE_BUILD_TYPE STREQUAL "Release")
-      target_compile_options(${name} PRIVATE -O1)
-    endif()
+  if(CMAKE_CXX_FLAGS MATCHES "-fsanitize" AND name MATCHES "^(calibrate|language|app)$" AND NOT STEPCAST_FUZZ)
+    target_compile_options(${name} PRIVATE -O0)
+  elseif(CMAKE_BUILD_TYPE STREQUAL "Release" AND name MATCHES "^(language|app)$" AND NOT STEPCAST_FUZZ)
+    target_compile_options(${name} PRIVATE -O1)
   endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     stepcast_precompile(${name} ${precompiled_of_libraries} ${ARG_PRECOMPILED})
@@ -156,12 +154,14 @@ function(stepcast_tests name)
     gtest_discover_tests(${name}_tests DISCOVERY_TIMEOUT 60)
     return()
   endif()
-  # With sanitizers most tests take less than a process takes to start: here a process runs a share of them.
+  # With sanitizers most tests take less than a process takes to start: here a process runs a share of them. Those of the
+  # folder with the most files come first.
+  list(LENGTH sources files)
   set(shares 8)
   math(EXPR last "${shares} - 1")
   foreach(share RANGE ${last})
     add_test(NAME ${name}_tests.${share} COMMAND ${name}_tests --gtest_brief=1)
-    set_tests_properties(${name}_tests.${share} PROPERTIES TIMEOUT 1200
+    set_tests_properties(${name}_tests.${share} PROPERTIES TIMEOUT 1200 COST ${files}
                          ENVIRONMENT "GTEST_TOTAL_SHARDS=${shares};GTEST_SHARD_INDEX=${share}")
   endforeach()
 endfunction()

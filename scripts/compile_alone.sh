@@ -11,16 +11,22 @@ import os
 import re
 import subprocess
 import sys
+from multiprocessing.pool import ThreadPool
 
 diff = subprocess.run(["git", "diff", "--name-only", sys.argv[1], "--", "*.h", "*.cpp"], check=True, text=True,
                       stdout=subprocess.PIPE).stdout
 changed = {re.sub(r"\.h$", ".cpp", path) for path in diff.split()}
 with open("build/alone/compile_commands.json", encoding="utf-8") as opened:
     commands = {os.path.relpath(one["file"]): one for one in json.load(opened)}
-failed = 0
-for path in sorted(changed & commands.keys()):
+
+
+def fails(path):
     command = re.sub(r" -o \S+", " -fsyntax-only", commands[path]["command"])
-    failed += subprocess.run(command, shell=True, cwd=commands[path]["directory"], check=False).returncode != 0
+    return subprocess.run(command, shell=True, cwd=commands[path]["directory"], check=False).returncode != 0
+
+
+with ThreadPool(int(os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL") or os.cpu_count())) as pool:
+    failed = sum(pool.map(fails, sorted(changed & commands.keys()), chunksize=1))
 print(f"compile_alone.sh: {len(changed & commands.keys())} files")
 sys.exit(failed > 0)
 PYTHON

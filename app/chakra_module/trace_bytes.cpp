@@ -103,10 +103,12 @@ ChakraNode node_of(const ChakraProtoMsg::Node& from) {
 }  // namespace
 
 void stepcast_write_trace(const ChakraTrace& trace, std::string& bytes) {
+  // One coded stream for all: a new one has the string filled with zeros up to its capacity.
   io::StringOutputStream stream(&bytes);
+  io::CodedOutputStream coded(&stream);
   ChakraProtoMsg::GlobalMetadata metadata;
   metadata.set_version(trace.version);
-  google::protobuf::util::SerializeDelimitedToZeroCopyStream(metadata, &stream);
+  google::protobuf::util::SerializeDelimitedToCodedStream(metadata, &coded);
   ChakraProtoMsg::Node out;
   for (const ChakraNode& node : trace.nodes) {
     out.Clear();
@@ -120,7 +122,7 @@ void stepcast_write_trace(const ChakraTrace& trace, std::string& bytes) {
       attribute.set_name(name);
       std::visit(Put{attribute}, value);
     }
-    google::protobuf::util::SerializeDelimitedToZeroCopyStream(out, &stream);
+    google::protobuf::util::SerializeDelimitedToCodedStream(out, &coded);
   }
 }
 

@@ -245,25 +245,25 @@ class StepTimes {
   const StepSeconds& at(const std::vector<double>& constants, std::size_t run) {
     if (constants != constants_) {
       constants_ = constants;
-      workload::Machines machines;
-      in_parallel(runs_.size(), [&](std::size_t i) { seconds_[i] = forecast(i, machines); });
+      in_parallel(runs_.size(), [&](std::size_t i) { seconds_[i] = forecast(i); });
     }
     return seconds_[run];
   }
 
  private:
-  StepSeconds forecast(std::size_t i, workload::Machines& machines) const {
+  StepSeconds forecast(std::size_t i) {
     Scenario s = runs_[i];
     set_constants(of_time(), constants_, profiled_, s.software);
     set_waiting(constants_[kLeastWaiting], constants_[kLeastTensorNodes], s.software);
     if (constants_.size() > kNetwork)
       s.software.transport.network_shares = network_.shares(std::span(constants_).subspan(kNetwork));
-    return seconds_of(schedules::forecast(s, machines));
+    return seconds_of(schedules::forecast(s, machines_));
   }
 
   const std::vector<Scenario> runs_;
   const NetworkModel network_;
   const std::span<const std::string> profiled_;
+  workload::Machines machines_;  ///< most constants change nothing of a machine, which keeps what it timed
   std::vector<double> constants_;
   std::vector<StepSeconds> seconds_;
 };

@@ -230,6 +230,7 @@ imperfections: {slow_node: 0, network_speed: 0.5}
 // of the first: the second of these was 6.7 % too fast, and of the first a link carried 102.4 % of what it can, an
 // internal error.
 TEST(EveryTransfer, GroupsGoTheWayThatNcclPicksForEachOfThem) {
+  LEFT_TO_RELEASE();
   expect_as_all_transfers(R"(
 cluster:
   node:
@@ -320,6 +321,7 @@ TEST(EveryTransfer, GroupsThatDriftApartAreSaidToWithABound) {
 // Where nodes hold unlike parts of groups, or unlike many GPUs of a stage, the busiest link is one that the first data
 // rank's groups, or the first stage's copies in its first node, do not load most.
 TEST(EveryTransfer, TheBusiestLinkIsSeenWhereverItIs) {
+  LEFT_TO_RELEASE();
   const std::string file = testing::TempDir() + "busiest.yaml";
   for (const char* scenario : {R"(
 cluster: {node: dgx-h100, nics_per_node: 1, nodes: 3}

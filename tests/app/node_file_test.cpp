@@ -10,6 +10,7 @@
 #include <string>
 
 #include "tests/app/program.h"
+#include "tests/sanitized.h"
 
 namespace stepcast::app {
 namespace {
@@ -75,7 +76,9 @@ TEST_F(NodeFile, EveryMachineWrittenForNcclRunsAScenarioAndACollective) {
       {"aws-p4d", "a100-sxm4-40gb"},  {"pcie-8x-a100", "a100-pcie-40gb"},
       {"dgx-h100", "h100-sxm5-80gb"}, {"dgx-b200", "b200"},
       {"frontier", "mi250x-gcd"},     {"perlmutter", "a100-sxm4-40gb"}};
+  std::size_t number = 0;
   for (const auto& [machine, gpu] : machines) {
+    if (++number % 4 != 0 && test::kSanitized) continue;
     SCOPED_TRACE(machine);
     const std::string file = std::string(machine) + ".xml";
     write(file, run_program(std::string("topology ") + machine + " --nccl-xml").out);

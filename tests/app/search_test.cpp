@@ -479,6 +479,7 @@ TEST(SearchCommand, OfATableEachRowHasItsBestPlanBesideItsOwn) {
 }
 
 TEST(SearchCommand, ComparesInWhatTheObjectiveIs) {
+  LEFT_TO_RELEASE();
   const std::string words = std::string(kSmall) + " --top 3 ";
   EXPECT_THAT(run_program(words).out, HasSubstr("the scenario's own plan takes "));
   const std::string memory = run_program(words + "--objective memory").out;
@@ -493,6 +494,7 @@ TEST(SearchCommand, ComparesInWhatTheObjectiveIs) {
 }
 
 TEST(SearchCommand, SaysThatTheScenariosOwnPlanIsTheFirstOrHowMuchMoreItTakes) {
+  LEFT_TO_RELEASE();
   EXPECT_THAT(run_program("search scenarios/resnet-50-p100-256.yaml --top 1").out,
               HasSubstr("the scenario's own plan takes 0.160 s, as much as the first\n"));
   EXPECT_THAT(run_program("search scenarios/resnet-50-p100-256.yaml --top 1 --objective memory").out,

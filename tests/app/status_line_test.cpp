@@ -7,6 +7,7 @@
 
 #include "tests/app/program.h"
 #include "tests/app/script.h"
+#include "tests/sanitized.h"
 
 namespace stepcast::app {
 namespace {
@@ -34,6 +35,7 @@ const std::string kEach[] = {
 };
 
 TEST(StatusLine, IsOfEveryCommandThatMayTakeLong) {
+  LEFT_TO_RELEASE();
   for (const std::string& command : kEach) {
     const Outcome told = run_program(command + " --output /dev/null", STEPCAST_SOURCE_DIR, "STEPCAST_PROGRESS=0");
     EXPECT_EQ(told.status, 0) << command << told.err;

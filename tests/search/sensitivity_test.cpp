@@ -151,6 +151,7 @@ Scenario of_everything() {
 }
 
 TEST(Sensitivity, OfAllTogetherIsTheWholeStep) {
+  LEFT_TO_RELEASE();
   Scenario plain = of_everything(), offloaded = of_everything(), slow = of_everything(), full = of_everything(),
            wide = of_everything(), by_hosts = of_everything();
   offloaded.offload.optimizer = Tier::nvme;

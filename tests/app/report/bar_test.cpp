@@ -8,6 +8,7 @@
 
 #include "tests/app/program.h"
 #include "tests/app/script.h"
+#include "tests/sanitized.h"
 
 namespace stepcast::app {
 namespace {
@@ -74,6 +75,7 @@ TEST(Bar, IsDrawnByWhatTheTerminalCanShow) {
 }
 
 TEST(Bar, IsBesideTheRowsOfEachCommandOnATerminalAndNowhereElse) {
+  LEFT_TO_RELEASE();
   for (const std::string command :
        {"run scenarios/quickstart.yaml scenarios/mlp.yaml",
         "sweep scenarios/quickstart.yaml --axis training.micro_batch=1,2",

@@ -7,6 +7,7 @@
 
 #include "calibrate/confidence/neighbours.h"
 #include "schedules/forecast.h"
+#include "tests/sanitized.h"
 #include "tests/schedules/scenarios.h"
 
 namespace stepcast::calibrate {
@@ -48,6 +49,7 @@ Explanation explained(const std::vector<Scenario>& all) {
 
 /// Each constant is the one that its term names, in a model right in all else.
 TEST(Explain, NamesTheConstantThatWasPlanted) {
+  LEFT_TO_RELEASE();
   struct Planted {
     const char* term;
     double factor;  ///< on the term's time that undoes it

@@ -117,6 +117,7 @@ TEST(Folding, AcrossPodsIsNoFasterAndLittleSlower) {
 
 /// Where leaves have fewer ways up than down, flows share these with those that are active beside them.
 TEST(Folding, OnAFabricThatBlocksIsNearTheWhole) {
+  LEFT_TO_RELEASE();
   const auto blocking = [](std::uint32_t nodes, double oversubscription) {
     return build({.nodes = nodes,
                   .gpus = 1,

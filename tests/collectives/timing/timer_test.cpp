@@ -10,6 +10,7 @@
 #include "collectives/algorithms.h"
 #include "sim/input_error.h"
 #include "tests/collectives/fixtures.h"
+#include "tests/sanitized.h"
 
 namespace stepcast::collectives {
 namespace {
@@ -391,6 +392,7 @@ TEST(Timer, LeastIsNoMoreThanTheTimeOfAnyCollective) {
 
 // Over so many ranks trees are simulated whole where folding is not exact, the others folded.
 TEST(Timer, LeastIsNoMoreThanTheTimeOverManyRanksWhoseWaysAreUnlike) {
+  LEFT_TO_RELEASE();
   const Transport transport{.network_step = microseconds(7)};
   for (const char* routing : {"adaptive", "hash"})
     for (const std::string_view name : {"auto", "pat", "double-binary-tree", "ring"})

@@ -143,7 +143,7 @@ TEST(Wiring, WaysByKindsOfNodesAreThoseThatEachPairHas) {
     for (const std::uint32_t nodes : {8u, 11u})
       for (const std::uint32_t nics : {4u, 2u, 1u})
         for (const bool halves : {false, true}) {
-          if (stepcast::test::kSanitized && nodes == 8 && nics != 2) continue;
+          if (stepcast::test::kSanitized && (nodes == 8 || nics != 2)) continue;
           SCOPED_TRACE(std::string(fabric.kind) + " " + std::to_string(fabric.radix) + ", nodes " +
                        std::to_string(nodes) + ", NICs " + std::to_string(nics) + ", halves " + std::to_string(halves));
           const topology::Cluster cluster = build({.nodes = nodes,

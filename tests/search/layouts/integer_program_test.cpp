@@ -77,7 +77,7 @@ LayoutGraph random_graph(std::uint64_t seed) {
 TEST(IntegerProgramOfLayouts, EqualsTryingAllChoicesOnSmallGraphs) {
   const ProgramSolver solver = tested_solver();
   if (solver == nullptr) GTEST_SKIP() << "built without CBC (Debian: coinor-libcbc-dev)";
-  const std::uint64_t seeds = test::kSanitized ? 100 : test::long_run() ? 1000 : 300;
+  const std::uint64_t seeds = test::kSanitized ? 40 : test::long_run() ? 1000 : 300;
   std::uint64_t infeasible = 0, limited = 0;
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

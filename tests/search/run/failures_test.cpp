@@ -11,6 +11,7 @@
 
 #include "search/run/simulated_failures.h"
 #include "sim/input_error.h"
+#include "tests/sanitized.h"
 
 namespace stepcast::search {
 namespace {
@@ -138,6 +139,7 @@ TEST(BestInterval, OfWritesBehindTheJobsBackIsNoneThatWaitsForThem) {
 
 // 3 standard errors: of 60 drawn means some two in a hundred would lie outside by chance; the seeds are fixed.
 TEST(SimulatedFailures, TakeTheTimeThatIsExpected) {
+  LEFT_TO_RELEASE();
   std::mt19937_64 random(5);
   for (int i = 0; i < 60; ++i) {
     const FailureModel model = random_model(random, i % 2 == 0);
