@@ -257,7 +257,7 @@ class StepTimes {
     set_waiting(constants_[kLeastWaiting], constants_[kLeastTensorNodes], s.software);
     if (constants_.size() > kNetwork)
       s.software.transport.network_shares = network_.shares(std::span(constants_).subspan(kNetwork));
-    return seconds_of(schedules::forecast(s, machines_));
+    return seconds_of(schedules::forecast(s, machines_, {.advise = false, .compare = false}));
   }
 
   const std::vector<Scenario> runs_;

@@ -63,7 +63,7 @@ class OfOperation : public testing::TestWithParam<Operation> {};
 TEST_P(OfOperation, TransfersTakeWhatTheTimerSays) {
   int compared = 0;
   for (const std::uint32_t cards : {1u, 4u, 8u}) {
-    if (test::kSanitized && cards != 4) continue;
+    if (stepcast::test::kSanitized && cards != 4) continue;
     const Machine on(machine(cards));
     for (const std::int64_t bytes : {8, 100'000, 1 << 24, 1 << 28})
       for (const std::vector<Group>& groups :
