@@ -20,7 +20,6 @@
 #include "language/core/library.h"
 #include "language/core/read_mapping.h"
 #include "tests/long.h"
-#include "tests/sanitized.h"
 
 namespace stepcast {
 namespace {
@@ -82,7 +81,6 @@ std::optional<Machine> machine_named(const std::string& name) {
 class EveryMachine : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    if (test::kSanitized) GTEST_SKIP() << "times, not memory: checked in release";
     machine_ = machine_named(GetParam());
     if (!machine_) GTEST_SKIP() << "no fabric joins such nodes";
   }
@@ -151,7 +149,6 @@ INSTANTIATE_TEST_SUITE_P(All, EveryMachine, testing::ValuesIn(language::Library(
 
 /// Networks that join machines of both generations.
 TEST(NewerMachines, StartNoLaterThanOlderOnesOnTheSameFabric) {
-  if (test::kSanitized) GTEST_SKIP() << "times, not memory: checked in release";
   for (const char* network : {"infiniband-hdr", "infiniband-ndr", "efa-100g", "ethernet-400g"}) {
     language::Library library(kConfigs);
     Machine older = *machine_named("dgx-a100-80gb"), newer = *machine_named("dgx-h100");

@@ -7,13 +7,11 @@
 
 #include "language/questions.h"
 #include "schedules/forecast.h"
-#include "tests/sanitized.h"
 
 namespace stepcast {
 namespace {
 
 TEST(Tpus, RunMaxTextAboutAsFastAsGoogleMeasured) {
-  LEFT_TO_RELEASE();
   language::Library library(STEPCAST_SOURCE_DIR "/configs");
   double unseen = 0, older = 0;
   int of_v6e = 0, unseen_rows = 0, older_rows = 0;
