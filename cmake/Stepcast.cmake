@@ -134,6 +134,14 @@ function(stepcast_library name)
   endif()
 endfunction()
 
+# Most tests take less than a process takes to start, with sanitizers much less. So many processes share the tests of one
+# program; 0: each test has one, and its name.
+if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+  set(STEPCAST_TEST_SHARES 8 CACHE STRING "Processes that share a program's tests; 0: one for each")
+else()
+  set(STEPCAST_TEST_SHARES 0 CACHE STRING "Processes that share a program's tests; 0: one for each")
+endif()
+
 # stepcast_tests(NAME DEPENDS ... PRECOMPILED headers...): one test program per folder of tests/.
 function(stepcast_tests name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;PRECOMPILED" ${ARGN})
@@ -150,18 +158,16 @@ function(stepcast_tests name)
   target_compile_definitions(${name}_tests PRIVATE STEPCAST_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   stepcast_unity(${name}_tests ${sources})
   stepcast_precompile(${name}_tests ${precompiled_of_tests} ${ARG_PRECOMPILED})
-  if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+  if(NOT STEPCAST_TEST_SHARES)
     gtest_discover_tests(${name}_tests DISCOVERY_TIMEOUT 60)
     return()
   endif()
-  # With sanitizers most tests take less than a process takes to start: here a process runs a share of them. Those of the
-  # folder with the most files come first.
+  # Those of the folder with the most files come first.
   list(LENGTH sources files)
-  set(shares 8)
-  math(EXPR last "${shares} - 1")
+  math(EXPR last "${STEPCAST_TEST_SHARES} - 1")
   foreach(share RANGE ${last})
     add_test(NAME ${name}_tests.${share} COMMAND ${name}_tests --gtest_brief=1)
     set_tests_properties(${name}_tests.${share} PROPERTIES TIMEOUT 1200 COST ${files}
-                         ENVIRONMENT "GTEST_TOTAL_SHARDS=${shares};GTEST_SHARD_INDEX=${share}")
+                         ENVIRONMENT "GTEST_TOTAL_SHARDS=${STEPCAST_TEST_SHARES};GTEST_SHARD_INDEX=${share}")
   endforeach()
 endfunction()

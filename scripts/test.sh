@@ -34,29 +34,33 @@ quietly() {
   fail "failed: $*"
 }
 
-# A folder that is new compiles files of one folder as one, in half to two thirds of the time (cmake/Stepcast.cmake); one that
-# a developer builds in goes on as it is.
+# A folder that is new compiles files of one folder as one, in half to two thirds of the time, and runs many tests in one
+# process (cmake/Stepcast.cmake); one that a developer builds in goes on as it is.
 build() { # PRESET [cmake --build options]
-  local preset=$1 unity=()
+  local preset=$1 short=()
   shift
-  [[ -f build/$preset/CMakeCache.txt ]] || unity=(-D CMAKE_UNITY_BUILD=ON)
-  quietly cmake --preset "$preset" "${unity[@]}"
+  [[ -f build/$preset/CMakeCache.txt ]] || short=(-D CMAKE_UNITY_BUILD=ON -D STEPCAST_TEST_SHARES=8)
+  quietly cmake --preset "$preset" "${short[@]}"
   quietly cmake --build --preset "$preset" -j "$jobs" "$@"
   pass
 }
 
 run_ctest() { # PRESET
-  local log=$work/ctest.log status=0 good bad
+  local log=$work/ctest.log status=0 good bad processes tests
   ctest --preset "$1" -j "$jobs" >"$log" 2>&1 || status=$?
   # "98% tests passed, 1 tests failed out of 57"
   read -r bad good < <(sed -nE 's/^[0-9]+% tests passed, ([0-9]+) tests failed out of ([0-9]+)$/\1 \2/p' "$log") ||
     { tail -n 40 "$log"; fail "ctest --preset $1 ran no tests"; }
-  passed=$((passed + good - bad)) failed=$((failed + bad))
+  # Of the processes that run many tests, each test counts.
+  read -r processes tests < <(awk '/^\[  PASSED  \] [0-9]+ tests?\.$/ { ++n; sum += $4 } END { print n + 0, sum + 0 }' \
+    "build/$1/Testing/Temporary/LastTest.log")
+  passed=$((passed + good - bad - processes + tests)) failed=$((failed + bad))
   if ((status != 0)); then
     grep -vE '^ *[0-9]+/[0-9]+ .* Passed |^ *Start +[0-9]+:' "$log" | tail -n 300
     exit 1
   fi
   grep -E 'tests passed|^Total Test time' "$log"
+  echo "$tests tests in $processes processes"
 }
 
 section "packages"
