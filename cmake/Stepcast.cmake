@@ -116,8 +116,8 @@ function(stepcast_library name)
   target_link_libraries(${name} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE})
   target_compile_features(${name} PUBLIC cxx_std_20)
   add_library(stepcast::${name} ALIAS ${name})
-  # With sanitizers optimising takes most of a compiler's time, which rooms that read an input once and write a result
-  # once do not win back, but where a fuzzer runs them a million times.
+  # With sanitizers optimising takes most of a compiler's time, which rooms that read an input once, write a result once
+  # or fit constants do not win back, but where a fuzzer runs them a million times.
   if(CMAKE_CXX_FLAGS MATCHES "-fsanitize" AND name MATCHES "^(calibrate|language|app)$" AND NOT STEPCAST_FUZZ)
     target_compile_options(${name} PRIVATE -O0)
   elseif(CMAKE_BUILD_TYPE STREQUAL "Release" AND name MATCHES "^(language|app)$" AND NOT STEPCAST_FUZZ)

@@ -25,7 +25,7 @@ def fails(path):
     return subprocess.run(command, shell=True, cwd=commands[path]["directory"], check=False).returncode != 0
 
 
-with ThreadPool(int(os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL") or os.cpu_count())) as pool:
+with ThreadPool(int(os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL") or len(os.sched_getaffinity(0)))) as pool:
     failed = sum(pool.map(fails, sorted(changed & commands.keys()), chunksize=1))
 print(f"compile_alone.sh: {len(changed & commands.keys())} files")
 sys.exit(failed > 0)

@@ -52,7 +52,7 @@ def run(sources, changed):
         return subprocess.run(command + [source], text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
 
     failed = 0
-    with ThreadPool(int(os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL") or os.cpu_count())) as pool:
+    with ThreadPool(int(os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL") or len(os.sched_getaffinity(0)))) as pool:
         for done in pool.imap(tidy, sources):
             sys.stdout.write(done.stdout)
             failed += done.returncode != 0

@@ -51,14 +51,15 @@ run_ctest() { # PRESET
   # "98% tests passed, 1 tests failed out of 57"
   read -r bad good < <(sed -nE 's/^[0-9]+% tests passed, ([0-9]+) tests failed out of ([0-9]+)$/\1 \2/p' "$log") ||
     { tail -n 40 "$log"; fail "ctest --preset $1 ran no tests"; }
-  # Of the processes that run many tests, each test counts.
-  read -r processes tests < <(awk '/^\[  PASSED  \] [0-9]+ tests?\.$/ { ++n; sum += $4 } END { print n + 0, sum + 0 }' \
-    "build/$1/Testing/Temporary/LastTest.log")
-  passed=$((passed + good - bad - processes + tests)) failed=$((failed + bad))
+  passed=$((passed + good - bad)) failed=$((failed + bad))
   if ((status != 0)); then
     grep -vE '^ *[0-9]+/[0-9]+ .* Passed |^ *Start +[0-9]+:' "$log" | tail -n 300
     exit 1
   fi
+  # Of the processes that run many tests, each test counts.
+  read -r processes tests < <(awk '/^\[  PASSED  \] [0-9]+ tests?\.$/ { ++n; sum += $4 } END { print n + 0, sum + 0 }' \
+    "build/$1/Testing/Temporary/LastTest.log")
+  passed=$((passed - processes + tests))
   grep -E 'tests passed|^Total Test time' "$log"
   echo "$tests tests in $processes processes"
 }
