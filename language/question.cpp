@@ -30,6 +30,25 @@ void forget_sources(schedules::Scenario& scenario) {
     if (*link) forget(**link);
 }
 
+/// Whether a flag, and no file, says what this key is.
+bool said_by_flag(const Node& tree, std::string_view key) {
+  const Node* node = &tree;
+  for (std::size_t begin = 0; begin <= key.size();) {
+    const std::size_t end = std::min(key.find('.', begin), key.size());
+    node = node->find(key.substr(begin, end - begin));
+    if (node == nullptr) return false;
+    begin = end + 1;
+  }
+  return node->place.line == 0;
+}
+
+/// What of the keys that do not go together is to be changed: the one that was laid over a file, if one was.
+const std::string& blamed(const schedules::Problem& problem, const Node& tree) {
+  if (said_by_flag(tree, problem.key)) return problem.key;
+  const auto said = std::ranges::find_if(problem.others, [&](const auto& key) { return said_by_flag(tree, key); });
+  return said == problem.others.end() ? problem.key : *said;
+}
+
 }  // namespace
 
 void keep_error(Question& question) {
@@ -61,7 +80,8 @@ void fill(Question& question, const Node& tree, Library& library, const MoreChec
   if (problems.empty() && more) problems = more(question.scenario);
   for (const schedules::Problem& problem : problems) {
     if (!question.error.empty()) question.error += '\n';
-    question.error += visible(text(locate(tree, problem.key)) + ": " + problem.key + ": " + problem.text);
+    const std::string& to_blame = blamed(problem, tree);
+    question.error += visible(text(locate(tree, to_blame)) + ": " + to_blame + ": " + problem.text);
     const KeyInfo* key = find_key(scenario_schema(), problem.key);
     if (key != nullptr && problem.text.starts_with("missing") && problem.text.find("expected") == std::string::npos)
       question.error += "; expected " + expected(key->type);

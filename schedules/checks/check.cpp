@@ -48,9 +48,10 @@ void check_network(const Scenario& s, std::int64_t micro_batches, std::vector<Pr
   const std::int64_t t = s.parallelism.tensor;
   if (t == 1) return;
   if (s.training.micro_batch % t != 0)
-    out.push_back({"parallelism.tensor", "tensor " + n(t) + " does not divide training.micro_batch " +
-                                             n(s.training.micro_batch) +
-                                             ": tensor ranks share the samples up to the first linear layer"});
+    out.push_back({"parallelism.tensor",
+                   "tensor " + n(t) + " does not divide training.micro_batch " + n(s.training.micro_batch) +
+                       ": tensor ranks share the samples up to the first linear layer",
+                   {"training.micro_batch"}});
   if (micro_batches > 1)
     out.push_back(
         {"training.micro_batch", n(micro_batches) + " micro-batches with tensor " + n(t) +
@@ -136,9 +137,11 @@ void check_context(const Scenario& s, std::vector<Problem>& out) {
   // An early and a late part each, and with sequence parallelism the tensor ranks share those.
   const std::int64_t parts = 2 * c * (s.parallelism.sequence ? t : 1);
   if (s.training.sequence % parts != 0)
-    out.push_back({"parallelism.context", "training.sequence " + n(s.training.sequence) + " is not a multiple of " +
-                                              n(parts) + ": two parts for each of context " + n(c) +
-                                              (parts > 2 * c ? " x tensor " + n(t) : "") + " ranks"});
+    out.push_back({"parallelism.context",
+                   "training.sequence " + n(s.training.sequence) + " is not a multiple of " + n(parts) +
+                       ": two parts for each of context " + n(c) + (parts > 2 * c ? " x tensor " + n(t) : "") +
+                       " ranks",
+                   {"training.sequence", "parallelism.tensor"}});
   if (attention(s) != Attention::flash)
     out.push_back({"parallelism.context", "context " + n(c) + " needs training.attention flash, found unfused"});
   if (s.parallelism.context_method == ContextMethod::ulysses) {
@@ -224,9 +227,10 @@ void check_experts(const Scenario& s, std::vector<Problem>& out) {
                    "expert_tensor " + n(sharers) + " does not divide model.experts.ffn " + n(experts.ffn)});
   const std::string held = "expert " + n(ranks) + (sharers > 1 ? " x expert_tensor " + n(sharers) : "");
   if (stage % holders != 0)
-    out.push_back({"parallelism.expert", held + " does not divide the " + n(stage) + " ranks of a stage: tensor " +
-                                             n(plan.tensor) + " x context " + n(plan.context) + " x data " +
-                                             n(plan.data)});
+    out.push_back({"parallelism.expert",
+                   held + " does not divide the " + n(stage) + " ranks of a stage: tensor " + n(plan.tensor) +
+                       " x context " + n(plan.context) + " x data " + n(plan.data),
+                   {"parallelism.expert_tensor", "parallelism.tensor", "parallelism.context", "parallelism.data"}});
   if (s.software.expert_loop && (holders > 1 || s.training.expert_load.capacity))
     out.push_back({"software.expert_loop",
                    "with " + (holders > 1 ? held : std::string("capacity")) +
@@ -411,7 +415,8 @@ bool check_split(const Scenario& s, std::vector<Problem>& out) {
          "tensor " + n(plan.tensor) + (plan.context > 1 ? " x context " + n(plan.context) : "") + " x pipeline " +
              n(plan.pipeline) + " x data " + n(plan.data) + " is " + n(ranks) + " GPUs, the cluster has " +
              n(s.cluster.gpus) +
-             (s.cluster.gpus % part == 0 ? ": expected data " + n(s.cluster.gpus / part) + ", or none said" : "")});
+             (s.cluster.gpus % part == 0 ? ": expected data " + n(s.cluster.gpus / part) + ", or none said" : ""),
+         {"parallelism.context", "parallelism.pipeline", "parallelism.data", "cluster.gpus", "cluster.nodes"}});
     return false;
   }
   if (!s.cluster.gpu.peak.contains(s.training.precision))
@@ -440,9 +445,10 @@ bool check_split(const Scenario& s, std::vector<Problem>& out) {
                                  n(s.model.layers)});
   check_graphs(s, out);
   if (s.training.global_batch % (s.training.micro_batch * plan.data) != 0)
-    out.push_back({"training.global_batch", "global_batch " + n(s.training.global_batch) +
-                                                " is not a multiple of micro_batch " + n(s.training.micro_batch) +
-                                                " x data " + n(plan.data)});
+    out.push_back({"training.global_batch",
+                   "global_batch " + n(s.training.global_batch) + " is not a multiple of micro_batch " +
+                       n(s.training.micro_batch) + " x data " + n(plan.data),
+                   {"training.micro_batch", "parallelism.data"}});
   if (!check_grid(s, out)) return false;
   if (is_network(s.model.family)) {
     check_network(s, whole_micro_batches(s), out);

@@ -27,8 +27,9 @@ void check_layers(const Scenario& s, const Shape& shape, std::vector<Problem>& o
   const std::vector<std::uint32_t>& given = s.parallelism.layers_per_stage;
   if (given.empty()) {
     if (std::string problem = partition_problem(s, static_cast<std::uint32_t>(p * v)); !problem.empty())
-      out.push_back(
-          {s.pipeline.virtual_stages > 1 ? "pipeline.virtual_stages" : "parallelism.pipeline", std::move(problem)});
+      out.push_back({s.pipeline.virtual_stages > 1 ? "pipeline.virtual_stages" : "parallelism.pipeline",
+                     std::move(problem),
+                     {"parallelism.pipeline", "model.layers"}});
     return;
   }
   constexpr const char* key = "parallelism.layers_per_stage";
@@ -121,7 +122,9 @@ void check_pipeline(const Scenario& s, std::int64_t micro_batches, std::vector<P
     out.push_back({s.pipeline.micro_batch_group ? "pipeline.micro_batch_group"
                    : v > 1                      ? "pipeline.virtual_stages"
                                                 : "pipeline.schedule",
-                   refused});
+                   refused,
+                   {"pipeline.schedule", "parallelism.pipeline", "parallelism.data", "training.global_batch",
+                    "training.micro_batch"}});
     return;
   }
   if (schedule == nullptr || s.pipeline.most_in_flight) check_orders(s, shape, schedule, out);

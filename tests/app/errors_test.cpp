@@ -113,6 +113,20 @@ TEST(Broken, TheOptionThatWasUsedIsNamed) {
                   .err.starts_with("--set transport.nvlink=1us: found the unknown key 'software.transport.nvlink', "));
 }
 
+TEST(Broken, OfKeysThatDoNotGoTogetherTheOneOfAFlagIsNamed) {
+  const std::string run = "run scenarios/quickstart.yaml --set ";
+  EXPECT_EQ(
+      run_program(run + "parallelism.pipeline=5").err,
+      "--set parallelism.pipeline=5: parallelism.pipeline: tensor 8 x pipeline 5 x data 1 is 40 GPUs, the cluster "
+      "has 64\n");
+  EXPECT_EQ(run_program(run + "training.micro_batch=3").err,
+            "--set training.micro_batch=3: training.micro_batch: global_batch 64 is not a multiple of micro_batch 3 x "
+            "data 1\n");
+  EXPECT_EQ(
+      run_program(run + "cluster.nodes=3").err.rfind("--set cluster.nodes=3: cluster.nodes: tensor 8 x pipeline 8", 0),
+      0u);
+}
+
 TEST(Broken, OptionsOfAnotherKindOfInputAreNotIgnored) {
   const std::string multiplies = "fit calibrate/data/gemm_a100_pcie.csv --gpu a100-pcie-40gb ";
   const std::string curves = "fit calibrate/data/nccl/curves.csv --check ";
