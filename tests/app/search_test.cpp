@@ -197,7 +197,7 @@ TEST(SearchCommand, StartsFromAScenarioThatLeavesItsPlanOpen) {
   // What is said stays.
   const Outcome said = run_program(words + "--set parallelism.data=8");
   EXPECT_EQ(said.status, 2);
-  EXPECT_THAT(said.err, HasSubstr("training.global_batch: global_batch 4 is not a multiple of"));
+  EXPECT_THAT(said.err, HasSubstr("parallelism.data: global_batch 4 is not a multiple of"));
   const Outcome wrong = run_program(words + "--set training.global_batch=0");
   EXPECT_EQ(wrong.status, 2);
   EXPECT_THAT(wrong.err, HasSubstr("training.global_batch: found '0'"));
