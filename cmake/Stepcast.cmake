@@ -136,11 +136,11 @@ endfunction()
 
 # Most tests take less than a process takes to start, with sanitizers much less. So many processes share the tests of one
 # program; 0: each test has one, and its name.
+set(shares 0)
 if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
-  set(STEPCAST_TEST_SHARES 8 CACHE STRING "Processes that share a program's tests; 0: one for each")
-else()
-  set(STEPCAST_TEST_SHARES 0 CACHE STRING "Processes that share a program's tests; 0: one for each")
+  set(shares 8)
 endif()
+set(STEPCAST_TEST_SHARES ${shares} CACHE STRING "Processes that share a program's tests; 0: one for each")
 
 # stepcast_tests(NAME DEPENDS ... PRECOMPILED headers...): one test program per folder of tests/.
 function(stepcast_tests name)

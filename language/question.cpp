@@ -31,16 +31,7 @@ void forget_sources(schedules::Scenario& scenario) {
 }
 
 /// Whether a flag, and no file, says what this key is.
-bool said_by_flag(const Node& tree, std::string_view key) {
-  const Node* node = &tree;
-  for (std::size_t begin = 0; begin <= key.size();) {
-    const std::size_t end = std::min(key.find('.', begin), key.size());
-    node = node->find(key.substr(begin, end - begin));
-    if (node == nullptr) return false;
-    begin = end + 1;
-  }
-  return node->place.line == 0;
-}
+bool said_by_flag(const Node& tree, std::string_view key) { return is_said(tree, key) && locate(tree, key).line == 0; }
 
 /// What of the keys that do not go together is to be changed: the one that was laid over a file, if one was.
 const std::string& blamed(const schedules::Problem& problem, const Node& tree) {
