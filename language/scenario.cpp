@@ -176,6 +176,10 @@ const Table<ScenarioDraft>& scenario_table() {
            [](D& d, const Value& v) { d.s.training.bf16_layers_at_end = v.whole; }},
           {{"training.optimizer", choice(optimizer_names), "the software's", "decides optimizer memory and traffic"},
            [](D& d, const Value& v) { d.optimizer = static_cast<schedules::Optimizer>(v.choice); }},
+          {{"training.update_in_backward", flag(), "false",
+            "a weight is updated, and its gradient let go of, as soon as backward has made that (torchtune's "
+            "optimizer_in_bwd)"},
+           [](D& d, const Value& v) { d.s.training.update_in_backward = v.flag; }},
           {{"training.attention", choice(attention_names), "the software's", "the attention kernel"},
            [](D& d, const Value& v) { d.s.training.attention = static_cast<schedules::Attention>(v.choice); }},
           {{"training.frozen_layers", whole(0, kMostLayers), "0", "not trained: the embedding and the first n layers"},

@@ -131,9 +131,9 @@ struct Software {
   bool fused_norm_relu = true;  ///< batch norm, ReLU and the residual's addition in one kernel
   double winograd = 1;          ///< without matrix units, 3x3 convolutions of stride 1 run this much faster
   Bytes bucket{25 << 20};       ///< gradient bucket
-  Precision gradient_precision = Precision::fp32;       ///< on the wire
-  Precision main_gradient_precision = Precision::fp32;  ///< as accumulated
-  Precision moment_precision = Precision::fp32;         ///< of the optimizer's moments as kept
+  Precision gradient_precision = Precision::fp32;            ///< on the wire
+  Precision main_gradient_precision = Precision::fp32;       ///< as accumulated
+  MomentPrecision moment_precision = MomentPrecision::fp32;  ///< of the optimizer's moments as kept
   double optimizer_bytes_per_parameter = 0;  ///< memory traffic of a step: unscale, clip, `optimizer`, copy back
   Optimizer optimizer = Optimizer::adam;     ///< whose traffic that is: another's moments are taken off or added to it
   double elementwise_efficiency = 1;       ///< share of the GPU's streaming rate that elementwise kernels reach, (0, 1]

@@ -41,7 +41,9 @@ struct Training {
   Precision precision = Precision::bf16;
   Optimizer optimizer = Optimizer::adam;
   std::optional<Attention> attention{};  ///< none: the software's own
-  std::int64_t frozen_layers = 0;        ///< the first so many layers, and the embedding, are not trained
+  /// A weight is updated, and its gradient let go of, as soon as backward has made that.
+  bool update_in_backward = false;
+  std::int64_t frozen_layers = 0;  ///< the first so many layers, and the embedding, are not trained
   Lora lora{};
   std::int64_t document_length = 0;   ///< tokens of the documents in a sample, which attend to themselves; 0: one
   std::int64_t decoder_sequence = 0;  ///< t5: the decoder's tokens per sample

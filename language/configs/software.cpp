@@ -69,6 +69,9 @@ using collectives::Protocol;
 using collectives::Transport;
 
 Names norms_in_convolutions() { return names_of<schedules::NormInConvolutions::all>({"none", "statistics", "all"}); }
+Names moment_precision_names() {
+  return names_of<schedules::MomentPrecision::int8>({"fp32", "fp16", "bf16", "fp8", "int8"});
+}
 
 }  // namespace
 
@@ -78,7 +81,9 @@ Names partition_names() {
   return names_of<schedules::Partition::cost>({"layers", "transformer", "transformer|embedding", "parameters", "cost"});
 }
 Names reported_memory_names() { return names_of<schedules::ReportedMemory::first_stage>({"fullest", "first_stage"}); }
-Names optimizer_names() { return names_of<schedules::Optimizer::none>({"adam", "sgd", "momentum", "none"}); }
+Names optimizer_names() {
+  return names_of<schedules::Optimizer::none>({"adam", "sgd", "momentum", "lion", "adafactor", "none"});
+}
 
 const Table<Software>& software_table() {
   static const Table<Software> table(
@@ -282,9 +287,9 @@ const Table<Software>& software_table() {
           {{"main_gradient_precision", choice(precision_names, precisions_later), "fp32",
             "of gradients as accumulated"},
            [](S& s, const Value& v) { s.main_gradient_precision = static_cast<Precision>(v.choice); }},
-          {{"moment_precision", choice(precision_names, precisions_later), "fp32",
-            "of the optimizer's moments as kept"},
-           [](S& s, const Value& v) { s.moment_precision = static_cast<Precision>(v.choice); }},
+          {{"moment_precision", choice(moment_precision_names), "fp32",
+            "of the optimizer's moments as kept; int8: with a scale for each 256, as bitsandbytes keeps them"},
+           [](S& s, const Value& v) { s.moment_precision = static_cast<schedules::MomentPrecision>(v.choice); }},
           {{"master_weights", flag(), "true", "training in 16 bits keeps an fp32 copy of the parameters"},
            store_flag<&S::master_weights>},
           {{"gradients_persist", flag(), "true",

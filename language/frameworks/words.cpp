@@ -46,7 +46,7 @@ constexpr std::array<std::string_view, 5> kPositions{"learned", "rotary", "alibi
 constexpr std::array<std::string_view, 3> kParallelBlocks{"none", "one-norm", "two-norms"};
 constexpr std::array<std::string_view, 4> kBiases{"false", "true", "attention", "feed-forward"};
 constexpr std::array<std::string_view, 3> kQueryKeyNorms{"false", "true", "all-heads"};
-constexpr std::array<std::string_view, 4> kOptimizers{"adam", "sgd", "momentum", "none"};
+constexpr std::array<std::string_view, 6> kOptimizers{"adam", "sgd", "momentum", "lion", "adafactor", "none"};
 constexpr std::array<std::string_view, 4> kDimensionNames{"tensor", "context", "data", "pipeline"};
 
 static_assert(one_for_each<schedules::Activation::clamped_swiglu>(kActivations.size()));
@@ -174,6 +174,7 @@ void say_training(const Scenario& s, Speaker& out) {
   out.size_unless(0, "training.bf16_layers_at_start", t.bf16_layers_at_start);
   out.size_unless(0, "training.bf16_layers_at_end", t.bf16_layers_at_end);
   out.size_unless(0, "training.frozen_layers", t.frozen_layers);
+  if (t.update_in_backward) out.flag("training.update_in_backward", true);
   out.size_unless(0, "training.document_length", t.document_length);
   if (schedules::trains_adapters(t)) say_adapters(t.lora, out);
   if (t.balance) out.text("training.balance", "speed");

@@ -13,6 +13,7 @@
 #include "schedules/checks/check_layers.h"
 #include "schedules/checks/check_pipeline.h"
 #include "schedules/checks/check_run.h"
+#include "schedules/checks/check_update_in_backward.h"
 #include "schedules/checks/too_large.h"
 #include "schedules/parallel/expert_nodes.h"
 #include "schedules/parallel/inner_groups.h"
@@ -480,6 +481,7 @@ void check_rest(const Scenario& s, std::vector<Problem>& out) {
   check_pipeline(s, whole_micro_batches(s), out);
   check_recomputed_modules(s, out);
   check_data_parallel(s, out);
+  check_update_in_backward(s, out);
   check_exchange(s, out);
   check_stalls(s, out);
   check_run(s, out);

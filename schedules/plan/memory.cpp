@@ -107,6 +107,18 @@ double unpacked_elements(const Block& block) {
   return most;
 }
 
+/// Elements of the largest weight of a block that is trained: where it is updated in backward, all of the block's that
+/// has a gradient at a time.
+double largest_trained(const Block& block) {
+  const double all = trained_parameters(block);
+  if (!block.layer) return all;
+  double most = 0;
+  for (const Kernel& op : block.forward)
+    if (const auto* gemm = std::get_if<Gemm>(&op); gemm != nullptr && gemm->linear)
+      most = std::max(most, d(gemm->shape.k) * d(gemm->shape.n) * d(gemm->shape.batch));
+  return most > 0 ? std::min(most, all) : all;
+}
+
 /// Elements of one gradient for each shape that the weights of some chunks have.
 double one_gradient_per_shape(const Blocks& blocks, std::span<const BlockRange> chunks) {
   std::set<std::pair<std::int64_t, std::int64_t>> shapes;
@@ -216,7 +228,7 @@ Bytes HeldActivations::bytes() const {
 
 double optimizer_bytes(const Scenario& s) {
   if (s.training.optimizer == Optimizer::none) return 0;
-  return (keeps_master_copy(s) ? 4 : 0) + d(element_bytes(s.software.moment_precision)) * moments(s.training.optimizer);
+  return (keeps_master_copy(s) ? 4 : 0) + moment_bytes(s.software.moment_precision) * moments(s.training.optimizer);
 }
 
 namespace {
@@ -251,7 +263,8 @@ struct StageContents {
   ActivationSizes activations;
   /// Those with the gradients that backward makes, where there are none before it; none: there are.
   std::optional<ActivationSizes> with_gradients;
-  double updated = 0;  ///< parameters that the rank updates
+  double updated = 0;     ///< parameters that the rank updates
+  double one_update = 0;  ///< and of these, what one update of the optimizer takes at once
 };
 
 StageContents stage_contents(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks,
@@ -272,7 +285,7 @@ StageContents stage_contents(const Scenario& s, const Blocks& blocks, std::span<
   const double of_cast = kept_weight_cast_bytes(s);
   if (zero < 3) use.parameters += bytes((trains_adapters(s.training) ? 1 : weight_versions) * cast * of_cast);
   use.gradients = bytes((sums_each_micro_batch(s) ? sharded(s, trained, copies(shape)) : trained.all) * g);
-  contents.updated = kept(trained, 1);
+  contents.updated = contents.one_update = kept(trained, 1);
   use.optimizer = bytes(contents.updated * optimizer_bytes(s));
   contents.activations = activation_sizes(s, blocks, chunks);
   if (makes_all_gradients(s, chunks) && trained.all > 0) {
@@ -294,6 +307,12 @@ StageContents stage_contents(const Scenario& s, const Blocks& blocks, std::span<
     buffers += 2 * largest(blocks, chunks, &Block::output) / (s.parallelism.sequence ? s.parallelism.tensor : 1);
   }
   if (s.software.autograd_gradients && zero < 2) use.gradients += bytes(trained.all * e);
+  if (s.training.update_in_backward && trained.all > 0) {
+    const double share = largest(blocks, chunks, largest_trained) / trained.all;
+    use.gradients = bytes(d(use.gradients.value) * share);
+    contents.one_update *= share;
+    contents.with_gradients.reset();
+  }
   if (s.software.dummy_weight_gradients) buffers += one_gradient_per_shape(blocks, chunks) * e;
   use.buffers = bytes(buffers);
   return contents;
@@ -312,7 +331,7 @@ MemoryUse at_peak(const Scenario& s, const Blocks& blocks, std::span<const Block
   const Bytes all_gradients = use.gradients;
   if (contents.with_gradients) use.gradients = peak_of(*contents.with_gradients).on_gpu - most.on_gpu;
   if (s.offload.optimizer == Tier::gpu && s.training.optimizer != Optimizer::none) {
-    const Bytes update = all_gradients + bytes(contents.updated * s.software.optimizer_temporaries);
+    const Bytes update = all_gradients + bytes(contents.one_update * s.software.optimizer_temporaries);
     use.buffers += std::max(Bytes{}, update - use.gradients - use.activations);
   }
   if (s.offload.any())

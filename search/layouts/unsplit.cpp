@@ -30,6 +30,7 @@ std::vector<Problem> layout_problems(const Scenario& s) {
   lacks(m.mtp_layers > 0, "model", "multi-token prediction");
   lacks(m.variations.parallel_block != ParallelBlock::none, "model", "attention beside the feed-forward block");
   lacks(is_low_precision(s.training.precision), "training.precision", "multiplies of low precision");
+  lacks(s.training.update_in_backward, "training.update_in_backward", "gradients that are let go of in backward");
   lacks(s.training.frozen_layers > 0, "training.frozen_layers", "layers that are not trained");
   lacks(trains_adapters(s.training), "training.lora.rank", "adapters");
   lacks(s.recompute == Recompute::by_operator, "recompute", "operators that are recomputed by themselves");

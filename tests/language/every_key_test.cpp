@@ -394,6 +394,7 @@ TEST(EveryKey, OfThePlanIsStored) {
   EXPECT_FALSE(s.recomputed_modules->feed_forward);
   EXPECT_EQ(s.recompute_group, 2u);
   EXPECT_EQ(s.recompute_layers, 5u);
+  EXPECT_TRUE(s.training.update_in_backward);
   EXPECT_EQ(s.training.frozen_layers, 3);
   EXPECT_EQ(s.training.lora.rank, 24);
   EXPECT_EQ(s.training.lora.targets,
@@ -471,7 +472,7 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_EQ(software.bucket, Bytes{18 << 20});
   EXPECT_EQ(software.gradient_precision, Precision::fp16);
   EXPECT_EQ(software.main_gradient_precision, Precision::bf16);
-  EXPECT_EQ(software.moment_precision, Precision::bf16);
+  EXPECT_EQ(software.moment_precision, schedules::MomentPrecision::int8);
   EXPECT_FALSE(software.master_weights);
   EXPECT_FALSE(software.gradients_persist);
   EXPECT_EQ(software.optimizer_temporaries, 6);

@@ -87,7 +87,13 @@ std::vector<FlagRow> argument_rows() {
                      {"sgd", "sgd"},
                      {"adam 8", "adamw_8bit", true},
                      {"adam 8", "adamw_bnb_8bit", true},
-                     {"adam 8", "paged_adamw_8bit", true}},
+                     {"adam 8", "adamw_torch_8bit", true},
+                     {"adam 8", "paged_adamw_8bit", true},
+                     {"lion", "lion_32bit"},
+                     {"lion", "paged_lion_32bit"},
+                     {"lion 8", "lion_8bit", true},
+                     {"lion 8", "paged_lion_8bit", true},
+                     {"adafactor", "adafactor"}},
        .remark = "training.optimizer"},
       {.name = "--gradient_checkpointing",
        .key = "@recompute",
@@ -372,14 +378,13 @@ void read_checkpointing(Words& words) {
     say(words, "software.recompute_stops_early", "true", "@reentrant");
 }
 
-/// bitsandbytes keeps moments in 8 bits, which is not modelled; those of adapters are few.
+/// bitsandbytes and torchao keep moments in 8 bits.
 void read_optimizer(Words& words) {
-  if (text_of(words, "@optimizer") != "adam 8") return;
-  if (!words.contains("training.lora.rank"))
-    refuse(words, "@optimizer",
-           "moments in 32 bits, since those in 8 are not modelled; --ignore optim --set software.moment_precision=bf16 "
-           "counts 16");
-  words.at("@optimizer").text = "adam";
+  constexpr std::string_view kEightBits = " 8";
+  const std::string optimizer = text_of(words, "@optimizer");
+  if (!optimizer.ends_with(kEightBits)) return;
+  words.at("@optimizer").text = optimizer.substr(0, optimizer.size() - kEightBits.size());
+  say(words, "software.moment_precision", "int8", "@optimizer");
 }
 
 void read_hf(Words& words, const Framework&) {

@@ -91,10 +91,15 @@ TEST(Recipes, OfLlamaFactoryRecomputeUnlessTold) {
   EXPECT_TRUE(of_arguments(factory + "use_reentrant_gc: false\n").software.recompute_stops_early);
 }
 
-TEST(Recipes, MayHaveMomentsInEightBitsOfAdaptersAlone) {
-  EXPECT_THAT(complaint([] { of_arguments("optim: paged_adamw_8bit\n"); }),
-              HasSubstr("--optim: found 'adam 8', expected moments in 32 bits"));
-  EXPECT_EQ(of_arguments("optim: paged_adamw_8bit\nuse_peft: true\n").training.lora.rank, 16);
+TEST(Recipes, MayHaveMomentsInEightBits) {
+  using schedules::MomentPrecision;
+  const schedules::Scenario adam = of_arguments("optim: paged_adamw_8bit\n"), lion = of_arguments("optim: lion_8bit\n");
+  EXPECT_EQ(adam.training.optimizer, schedules::Optimizer::adam);
+  EXPECT_EQ(adam.software.moment_precision, MomentPrecision::int8);
+  EXPECT_EQ(lion.training.optimizer, schedules::Optimizer::lion);
+  EXPECT_EQ(lion.software.moment_precision, MomentPrecision::int8);
+  EXPECT_EQ(of_arguments("optim: lion_32bit\n").software.moment_precision, MomentPrecision::fp32);
+  EXPECT_EQ(of_arguments("optim: adafactor\n").training.optimizer, schedules::Optimizer::adafactor);
 }
 
 // github.com/huggingface/trl, examples/accelerate_configs/context_parallel_2gpu.yaml, with the sizes given.

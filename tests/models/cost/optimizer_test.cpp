@@ -26,11 +26,21 @@ TEST(OptimizerTime, IsOfTheOptimizerThatTheSoftwareNames) {
 
 TEST(OptimizerTime, MomentsInHalfTheBytesAreReadAndWrittenInHalf) {
   Scenario s = round_numbers(8);
-  s.software.moment_precision = Precision::bf16;
+  s.software.moment_precision = MomentPrecision::bf16;
   const auto time = [&](Optimizer optimizer) { return optimizer_time(s.cluster.gpu, s.software, optimizer, 1e9); };
   EXPECT_EQ(time(Optimizer::adam), milliseconds(26));  // 8 of 60 bytes less
   EXPECT_EQ(time(Optimizer::momentum), milliseconds(24));
   EXPECT_EQ(time(Optimizer::sgd), milliseconds(22));
+}
+
+TEST(OptimizerTime, MomentsInEightBitsHaveAScaleForEach256) {
+  Scenario s = round_numbers(8);
+  s.software.moment_precision = MomentPrecision::int8;
+  constexpr double kBytes = 60 - 16 + 4 * (1 + 4.0 / 256);  // of Adam, two moments read and written
+  EXPECT_NEAR(to_seconds(optimizer_time(s.cluster.gpu, s.software, Optimizer::adam, 1e9)), kBytes / 2000, 1e-9);
+  s.software.moment_precision = MomentPrecision::fp8;
+  EXPECT_EQ(optimizer_time(s.cluster.gpu, s.software, Optimizer::lion, 1e9), milliseconds(23));
+  EXPECT_EQ(optimizer_time(s.cluster.gpu, s.software, Optimizer::adafactor, 1e9), milliseconds(22));
 }
 
 }  // namespace

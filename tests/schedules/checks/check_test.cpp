@@ -50,6 +50,26 @@ TEST(Check, ACheckpointIsWrittenAtARateOrInATimeNotBoth) {
   EXPECT_EQ(keys_of(check(s)), std::vector<std::string>{"checkpoint.write_time"});
 }
 
+TEST(Check, AnUpdateInBackwardNeedsEachGradientOnce) {
+  Scenario s = round_numbers(4);
+  s.parallelism = {.data = 4};
+  s.training.global_batch = 4;
+  s.data_parallel.zero = 3;
+  s.training.update_in_backward = true;
+  EXPECT_TRUE(check(s).empty());
+  const std::vector<std::string> at_fault{"training.update_in_backward"};
+  const auto finds = [&](auto change) {
+    Scenario changed = s;
+    change(changed);
+    return keys_of(check(changed)) == at_fault;
+  };
+  EXPECT_TRUE(finds([](Scenario& c) { c.training.global_batch = 8; })) << "two micro-batches";
+  EXPECT_TRUE(finds([](Scenario& c) { c.data_parallel.zero = 0; })) << "buckets";
+  EXPECT_TRUE(finds([](Scenario& c) { c.parallelism = {.pipeline = 2, .data = 2}; }));
+  EXPECT_TRUE(finds([](Scenario& c) { c.offload.optimizer = Tier::host; }));
+  EXPECT_TRUE(finds([](Scenario& c) { c.training.optimizer = Optimizer::none; }));
+}
+
 // Twelve GPUs fill a node and a half, and lie on three here.
 TEST(Check, ASlowNodeIsOneOfThoseInUse) {
   Scenario s = round_numbers(12);

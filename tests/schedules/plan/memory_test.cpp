@@ -89,7 +89,7 @@ TEST(StageMemory, ModelStateOfAdamInMixedPrecisionIs18BytesAParameterAndZeroShar
 TEST(StageMemory, KeepsMomentsInTheirOwnPrecision) {
   Scenario q = round_numbers(1);
   EXPECT_EQ(optimizer_bytes(q), 4 + 2 * 4);
-  q.software.moment_precision = Precision::bf16;
+  q.software.moment_precision = MomentPrecision::bf16;
   EXPECT_EQ(optimizer_bytes(q), 4 + 2 * 2);
   q.training.optimizer = Optimizer::momentum;
   EXPECT_EQ(optimizer_bytes(q), 4 + 2);
@@ -310,6 +310,18 @@ TEST(StageMemory, HasNoGradientsBeforeBackwardWhereTheyDoNotPersist) {
   EXPECT_EQ(stage.use().gradients.value, 2 * 40);
   stage.s.training.global_batch = 2;  // the second micro-batch finds what the first has left
   EXPECT_EQ(stage.use().gradients.value, all);
+}
+
+// Of embedding, two layers and head the layers have 1000 parameters each, whose largest weight is not told, so all.
+TEST(StageMemory, HasOneGradientWhereWeightsAreUpdatedInBackward) {
+  SmallStage stage;
+  stage.s.training.update_in_backward = true;
+  EXPECT_EQ(stage.use().gradients.value, 2 * 1000);
+  EXPECT_EQ(stage.use().activations.value, 900 + 900 + 300);
+  stage.s.software.gradients_persist = false;
+  EXPECT_EQ(stage.use().gradients.value, 2 * 1000);
+  stage.s.software.optimizer_temporaries = 4;
+  EXPECT_EQ(stage.use().buffers.value, 2000 + 4 * 1000 - 2000 - 2100);
 }
 
 TEST(StageMemory, HasWhatTheUpdateTakesMoreThanThePasses) {
