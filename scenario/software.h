@@ -143,7 +143,10 @@ struct Software {
   /// Full recomputation: tensor ranks share out a layer's input, which all of them have, and gather it before they run
   /// the layer again.
   bool partition_activations = false;
-  bool gather_for_recompute = false;    ///< ZeRO 3: backward gathers parameters once to recompute, once more to go back
+  bool gather_for_recompute = false;  ///< ZeRO 3: backward gathers parameters once to recompute, once more to go back
+  /// ZeRO 3: so many gathered numbers are there at most, beside the weight at work; none: the block at work and the
+  /// next.
+  std::optional<double> live_parameters{};
   Bytes parameter_prefetch{1LL << 40};  ///< ZeRO 3: at most so much of the next layer is gathered while one runs
   Time kernel_gap{};                    ///< GPU idle between two kernels of one stream
   /// What the host needs, which runs ahead of the GPU (docs/model.md): to launch one kernel, its operator's Python and

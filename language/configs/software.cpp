@@ -324,6 +324,10 @@ const Table<Software>& software_table() {
             "ZeRO 3: at most so much is gathered ahead of its use; DeepSpeed's stage3_prefetch_bucket_size is no such "
             "limit"},
            [](S& s, const Value& v) { s.parameter_prefetch = v.bytes; }},
+          {{"live_parameters", number(0), "those of two blocks",
+            "ZeRO 3: no more gathered parameters than these beside the weight at work; DeepSpeed's "
+            "stage3_max_live_parameters"},
+           [](S& s, const Value& v) { s.live_parameters = v.number; }},
           {{"kernel_gap", time_type(), "0 ps", "GPU idle between two kernels of one stream"},
            store_time<&S::kernel_gap>},
           {{"host_per_kernel", time_type(), "0 ps", "host time to launch one kernel, with its operator's dispatch"},

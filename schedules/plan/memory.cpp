@@ -107,16 +107,23 @@ double unpacked_elements(const Block& block) {
   return most;
 }
 
-/// Elements of the largest weight of a block that is trained: where it is updated in backward, all of the block's that
-/// has a gradient at a time.
-double largest_trained(const Block& block) {
-  const double all = trained_parameters(block);
-  if (!block.layer) return all;
+/// Elements of the largest weight among `all` parameters of a block: of its linear layers, experts' together; of other
+/// blocks all.
+double largest_weight(const Block& block, double all) {
   double most = 0;
   for (const Kernel& op : block.forward)
-    if (const auto* gemm = std::get_if<Gemm>(&op); gemm != nullptr && gemm->linear)
+    if (const auto* gemm = std::get_if<Gemm>(&op); block.layer && gemm != nullptr && gemm->linear)
       most = std::max(most, d(gemm->shape.k) * d(gemm->shape.n) * d(gemm->shape.batch));
   return most > 0 ? std::min(most, all) : all;
+}
+
+/// ZeRO 3: elements that are gathered at a time: the block at work and the next, or fewer.
+double gathered(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks) {
+  const auto stored = [&](const Block& block) { return stored_parameters(s.training, block); };
+  const double two_blocks = 2 * largest(blocks, chunks, stored);
+  if (!s.software.live_parameters) return two_blocks;
+  const auto at_work = [&](const Block& block) { return largest_weight(block, stored(block)); };
+  return std::min(two_blocks, *s.software.live_parameters + largest(blocks, chunks, at_work));
 }
 
 /// Elements of one gradient for each shape that the weights of some chunks have.
@@ -296,8 +303,7 @@ StageContents stage_contents(const Scenario& s, const Blocks& blocks, std::span<
   use.reserve = s.software.memory_reserve;
 
   double buffers = zero >= 3 ? most_cast * of_cast : 0;
-  const auto stored_of = [&](const Block& block) { return stored_parameters(s.training, block); };
-  if (zero >= 3) buffers += 2 * largest(blocks, chunks, stored_of) * e;  // the block at work and the next
+  if (zero >= 3) buffers += gathered(s, blocks, chunks) * e;
   if (keeps_four_bits(s.training)) buffers += largest(blocks, chunks, unpacked_elements) * e;
   if (zero > 0) buffers += s.software.bucket_copies * static_cast<double>(bucket(s).value);
   const bool summed = weight_copies(s.parallelism) * copies(shape) > 1;
@@ -308,7 +314,9 @@ StageContents stage_contents(const Scenario& s, const Blocks& blocks, std::span<
   }
   if (s.software.autograd_gradients && zero < 2) use.gradients += bytes(trained.all * e);
   if (s.training.update_in_backward && trained.all > 0) {
-    const double share = largest(blocks, chunks, largest_trained) / trained.all;
+    // A weight has no gradient but at its own update.
+    const auto at_work = [](const Block& block) { return largest_weight(block, trained_parameters(block)); };
+    const double share = largest(blocks, chunks, at_work) / trained.all;
     use.gradients = bytes(d(use.gradients.value) * share);
     contents.one_update *= share;
     contents.with_gradients.reset();

@@ -485,6 +485,7 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_TRUE(software.partition_activations);
   EXPECT_TRUE(software.dummy_weight_gradients);
   EXPECT_EQ(software.compute_share, 0.44);
+  EXPECT_EQ(software.live_parameters, 123);
   EXPECT_EQ(software.parameter_prefetch, Bytes{20 << 20});
   EXPECT_EQ(software.kernel_gap, nanoseconds(21));
   EXPECT_EQ(software.host_per_kernel, nanoseconds(22));

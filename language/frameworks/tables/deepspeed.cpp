@@ -57,6 +57,8 @@ const std::vector<FlagRow>& deepspeed_rows() {
        .key = "offload.parameters",
        .spellings = {{"host", "true"}, {"gpu", "false"}},
        .only_read = true},
+      {.name = "zero_optimization.stage3_max_live_parameters", .key = "software.live_parameters", .only_read = true},
+      {.name = "zero_optimization.max_live_parameters", .key = "software.live_parameters", .only_read = true},
       {.name = "tensor_parallel.autotp_size", .key = "@tensor", .remark = "parallelism.tensor"},
       {.name = "sequence_parallel_size", .key = "@sequences", .remark = "parallelism.context, Ulysses"},
       {.name = "pipeline.stages", .key = "@stages", .remark = "parallelism.pipeline: PipelineModule(num_stages=...)"},
@@ -111,7 +113,7 @@ constexpr std::string_view kDeepspeedIgnored =
     "zero_optimization.sub_group_size zero_optimization.stage3_* zero_optimization.round_robin_gradients "
     // The same by the names of DeepSpeedZeroConfig's fields, for which those are aliases (runtime/zero/config.py).
     "zero_optimization.prefetch_bucket_size zero_optimization.param_persistence_threshold "
-    "zero_optimization.model_persistence_threshold zero_optimization.max_live_parameters "
+    "zero_optimization.model_persistence_threshold "
     "zero_optimization.max_reuse_distance zero_optimization.gather_16bit_weights_on_model_save "
     "zero_optimization.module_granularity_threshold zero_optimization.elastic_checkpoint "
     "zero_optimization.log_trace_cache_warnings "

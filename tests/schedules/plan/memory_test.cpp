@@ -269,6 +269,27 @@ TEST(StageMemory, HoldsTheGradientsOfTheLayerAtWork) {
   EXPECT_EQ(activations(), saved - 7 + 5000);
 }
 
+// Two layers of 5000 parameters whose largest multiply has 40 x 100.
+TEST(StageMemory, GathersNoMoreThanLiveParametersBesideTheWeightAtWork) {
+  Scenario s = round_numbers(8);
+  s.parallelism.data = 8;
+  s.data_parallel.zero = 3;
+  Blocks model;
+  model.kinds = {{.name = "layer",
+                  .layer = true,
+                  .forward = {Gemm{.shape = {.m = 7, .n = 100, .k = 40}, .linear = true}},
+                  .parameters = 5000}};
+  model.order = {0, 0};
+  const StageOrder order = {pass(PassKind::forward, 0), pass(PassKind::backward, 0)};
+  const auto buffers = [&] { return stage_memory(s, model, cut(model, 1), {}, order).buffers.value; };
+  const std::int64_t e = element_bytes(s.training.precision);
+  EXPECT_EQ(buffers(), 2 * 5000 * e);
+  s.software.live_parameters = 1000;
+  EXPECT_EQ(buffers(), (1000 + 40 * 100) * e);
+  s.software.live_parameters = 1e9;
+  EXPECT_EQ(buffers(), 2 * 5000 * e);
+}
+
 TEST(StageMemory, HasNoCopyOfTheParametersInFp32WhereThereIsNone) {
   Scenario s = round_numbers(1);
   EXPECT_EQ(optimizer_bytes(s), 4 + 2 * 4);
