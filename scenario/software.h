@@ -56,6 +56,8 @@ struct Software {
   std::string name;
   Attention attention = Attention::unfused;
   bool fused_softmax = true;  ///< scale, mask and softmax in one kernel
+  /// Unfused attention: heads that do not begin at multiples of 16 bytes are multiplied in fp32 on plain cores.
+  bool unaligned_heads_on_plain_cores = false;
   bool fused_bias_gelu = true;
   bool fused_bias_dropout_add = true;
   bool composite_operators = false;  ///< RMSNorm, rotary positions, gated activations: as eager PyTorch composes them

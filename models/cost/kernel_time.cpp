@@ -34,10 +34,14 @@ KernelRating multiply_rating(const KernelCost& c, const GemmShape& shape, Precis
   return rating;
 }
 
+Precision precision_of(const KernelCost& c, const Gemm& kernel) {
+  return kernel.plain_cores ? Precision::fp32 : precision_of(c, kernel.low_precision);
+}
+
 Time time_of(const KernelCost& c, const Gemm& kernel) {
   GemmShape each = kernel.shape;
   each.batch /= kernel.kernels;
-  const Precision here = precision_of(c, kernel.low_precision);
+  const Precision here = precision_of(c, kernel);
   GemmModel model = gemm_model(c.gpu, here);
   if (kernel.scales_rows) {
     model.mainloop *= c.gpu.fp8_rowwise_share;
@@ -51,7 +55,7 @@ Time time_of(const KernelCost& c, const Gemm& kernel) {
 
 KernelRating rating_of(const KernelCost& c, const Gemm& kernel) {
   const GemmShape& shape = kernel.shape;
-  KernelRating rating = multiply_rating(c, shape, precision_of(c, kernel.low_precision));
+  KernelRating rating = multiply_rating(c, shape, precision_of(c, kernel));
   rating.bytes = static_cast<double>(shape.batch) *
                  (static_cast<double>(shape.m + shape.n) * static_cast<double>(shape.k) * shape.input_bytes +
                   static_cast<double>(shape.m * shape.n * shape.output_bytes));

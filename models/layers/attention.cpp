@@ -137,9 +137,9 @@ void unfused_core(Writer& w, bool biased) {
   const StackSizes& z = w.z;
   const double e = d(z.element);
   w.begin(Kind::attention_scores);
-  w.forward.product(z.sequence, z.key_width, z.keys, z.batch_heads);
-  w.backward.product(z.sequence, z.keys, z.key_width, z.batch_heads);
-  w.backward.product(z.keys, z.sequence, z.key_width, z.batch_heads);
+  w.forward.head_product(z.sequence, z.key_width, z.keys, z.batch_heads, z.key_width);
+  w.backward.head_product(z.sequence, z.keys, z.key_width, z.batch_heads, z.key_width);
+  w.backward.head_product(z.keys, z.sequence, z.key_width, z.batch_heads, z.key_width);
 
   if (biased) bias_scores(w);
 
@@ -157,9 +157,9 @@ void unfused_core(Writer& w, bool biased) {
   }
 
   w.begin(Kind::attention_values);
-  w.forward.product(z.sequence, z.keys, z.value_width, z.batch_heads);
-  w.backward.product(z.sequence, z.value_width, z.keys, z.batch_heads);
-  w.backward.product(z.keys, z.sequence, z.value_width, z.batch_heads);
+  w.forward.head_product(z.sequence, z.keys, z.value_width, z.batch_heads, z.value_width);
+  w.backward.head_product(z.sequence, z.value_width, z.keys, z.batch_heads, z.value_width);
+  w.backward.head_product(z.keys, z.sequence, z.value_width, z.batch_heads, z.value_width);
 
   w.begin(Kind::head_join);
   w.forward.touch(result_elements(z) * 2 * e);

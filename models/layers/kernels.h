@@ -27,6 +27,7 @@ struct Gemm {
   bool low_precision = false;  ///< in the training's precision where that is a low one (models/layers/low_precision.h)
   double useful = 1;           ///< share of its multiplies that are for tokens: the rest is padding of experts
   bool scales_rows = false;    ///< of 8 bits, scaling by row what it writes (models/layers/rowwise_scaling.h)
+  bool plain_cores = false;    ///< at fp32's rate, though its inputs have fewer bits and matrix units of their own
 
   double model_flops() const { return shape.flops().value * useful; }
 };

@@ -34,6 +34,13 @@ void PassWriter::product(std::int64_t m, std::int64_t k, std::int64_t n, std::in
   run(Gemm{{}, {m, n, k, batch, d(z.element), z.element}});
 }
 
+void PassWriter::head_product(std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t batch, std::int64_t width) {
+  constexpr std::int64_t kAligned = 16;  // bytes at a multiple of which a head begins that matrix units read
+  const bool plain = s.software.unaligned_heads_on_plain_cores && width * z.element % kAligned != 0 &&
+                     s.cluster.gpu.peak.contains(Precision::fp32);
+  run(Gemm{.shape = {m, n, k, batch, d(z.element), z.element}, .plain_cores = plain});
+}
+
 void PassWriter::product_gradient(std::int64_t rows, std::int64_t columns, std::int64_t from) {
   accumulate({{}, {rows, columns, from}, true});
 }

@@ -32,6 +32,8 @@ class PassWriter {
   bool overlaps() const { return hides_under_weight_gradients(s) && !trains_adapters(s.training); }
   /// The same two of what is no linear layer: attention's core, a router.
   void product(std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t batch = 1);
+  /// Of attention's core, `batch` times: heads of `width` numbers, which is k or n.
+  void head_product(std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t batch, std::int64_t width);
   void product_gradient(std::int64_t rows, std::int64_t columns, std::int64_t from);
   /// And of an adapter, which is trained whatever else is.
   void narrow_product(std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t batch, int kernels);

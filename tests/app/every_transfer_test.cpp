@@ -136,6 +136,7 @@ TEST(EveryTransfer, RingsWaitBeforeEachOfTheirSteps) { expect_as_all_transfers(r
 // Nodes hold unlike many GPUs of a stage, whose copies take unlike times, so that those of two stages on one node do
 // not begin together: taken so they were 4.9 % too slow.
 TEST(EveryTransfer, CopiesOfStagesThatShareANodeMeetOnItsLinks) {
+  LEFT_TO_RELEASE();
   expect_as_all_transfers(R"(
 cluster: {node: pcie-8x-a100, nodes: 5}
 model: {family: llama, layers: 12, hidden: 1024, heads: 16, ffn: 3072, vocab: 16000}

@@ -167,6 +167,7 @@ TEST_F(FitRuns, RefusesFiguresThatAreImpossible) {
 }
 
 TEST_F(FitRuns, SaysWhichFiguresAreHardToBelieve) {
+  LEFT_TO_RELEASE();
   const Outcome slow =
       run_program("fit --runs " + written("s.csv", with_measured("measured.step_time", {"0.5 s", "1000 s"})));
   EXPECT_EQ(slow.status, 0);

@@ -11,6 +11,7 @@
 
 #include "tests/app/page_block.h"
 #include "tests/app/program.h"
+#include "tests/sanitized.h"
 
 namespace stepcast::app {
 namespace {
@@ -18,6 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 TEST(SweepPage, ItsCommandsRunAndPrintWhatItSays) {
+  LEFT_TO_RELEASE();
   const fs::path folder = fs::temp_directory_path() / ("stepcast-sweep-page-" + std::to_string(getpid()));
   fs::create_directories(folder);
   fs::create_directory_symlink(STEPCAST_SOURCE_DIR "/scenarios", folder / "scenarios");

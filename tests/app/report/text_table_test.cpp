@@ -11,6 +11,7 @@
 #include "app/command.h"
 #include "tests/app/program.h"
 #include "tests/app/script.h"
+#include "tests/sanitized.h"
 
 namespace stepcast::app {
 namespace {
@@ -165,6 +166,7 @@ TEST(TextTable, IsAsWideAsTheTerminalThatShowsIt) {
 }
 
 TEST(TextTable, KeysHelpAndWhatIsShownFitSixtyColumns) {
+  LEFT_TO_RELEASE();
   std::vector<std::string> all{
       "keys", "keys training.precision", "show h100-sxm5-80gb", "show megatron-core", "show models/gpt3-175b", "list"};
   for (const Command* command : commands()) all.push_back(std::string(command->name) + " --help");

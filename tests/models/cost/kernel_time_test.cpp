@@ -56,6 +56,18 @@ TEST(KernelCost, TheSlowestOfManyGpusIsAsFarFromTheMeanAsIsExpected) {
   EXPECT_NEAR(slowest_of(g, 1000), 1.032414, 2e-4);
 }
 
+TEST(KernelCost, AMultiplyOnPlainCoresRunsAtTheirRate) {
+  Gpu g = gpu();
+  g.peak[Precision::fp32] = {1e13};
+  g.memory_bandwidth = {1e13};
+  Gemm heads{.shape = {2048, 2048, 150, 96, 2, 2}};
+  const KernelCost cost{g, Software{}, Precision::bf16};
+  const Time on_matrix_units = cost.time(heads);
+  heads.plain_cores = true;
+  EXPECT_GT(cost.time(heads), 20 * on_matrix_units);
+  EXPECT_GE(to_seconds(cost.time(heads)), heads.model_flops() / 1e13);
+}
+
 TEST(KernelCost, MultipliesWaitForTheSlowestGpuStreamingKernelsDoNot) {
   Gpu g = gpu();
   g.memory_bandwidth = {1e12};
