@@ -45,7 +45,7 @@ std::string test_name(const testing::TestParamInfo<Published>& each) {
 
 class Decoders : public testing::TestWithParam<Published> {};
 // As Hugging Face's safetensors metadata, model cards or the papers have them; configs/models names which. OPT's from
-// 2.7b to 13b: what its code counts, from memory.
+// 2.7b to 13b, and Llama 3.2, Mistral, TinyLlama, GPT-NeoX and Pythia: what their code counts, from memory.
 INSTANTIATE_TEST_SUITE_P(
     ReleasedCheckpoints, Decoders,
     testing::Values(Published{"gpt2-124m", 124'439'808}, Published{"gpt2-355m", 354'823'168},
@@ -62,7 +62,11 @@ INSTANTIATE_TEST_SUITE_P(
                     Published{"qwen3-1.7b", 1'720'574'976}, Published{"qwen3-4b", 4'022'468'096},
                     Published{"qwen3-8b", 8'190'735'360}, Published{"qwen3-14b", 14'768'307'200},
                     Published{"qwen3-32b", 32'762'123'264}, Published{"qwen3-30b-a3b", 30'532'122'624},
-                    Published{"qwen3-235b-a22b", 235'093'634'560}, Published{"llama2-13b", 13'015'864'320}),
+                    Published{"qwen3-235b-a22b", 235'093'634'560}, Published{"llama2-13b", 13'015'864'320},
+                    Published{"llama3.2-1b", 1'235'814'400}, Published{"llama3.2-3b", 3'212'749'824},
+                    Published{"mistral-7b", 7'241'732'096}, Published{"tinyllama-1.1b", 1'100'048'384},
+                    Published{"gpt-neox-20b", 20'554'567'680}, Published{"pythia-1b", 1'011'781'632},
+                    Published{"pythia-6.9b", 6'857'302'016}, Published{"pythia-12b", 11'846'072'320}),
     test_name);
 
 TEST_P(Decoders, HaveThePublishedParameters) { EXPECT_EQ(parameters(GetParam().name), GetParam().parameters); }
