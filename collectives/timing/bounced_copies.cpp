@@ -26,27 +26,27 @@ BouncedCopies::NodeLink& BouncedCopies::known(LinkId link) {
 
 void BouncedCopies::add(const WeightedList& hops, const std::vector<LinkId>& links) {
   const auto is_end = [](DeviceKind kind) { return kind == DeviceKind::gpu || kind == DeviceKind::nic; };
-  stretch_ = {};
+  part_ = {};
   for (const Weighted& hop : hops) {
     NodeLink& link = known(links[hop.what]);
-    if (is_end(link.from)) stretch_ = {.first = &link};
-    stretch_.last = &link;
-    if (link.from == DeviceKind::cpu) stretch_.down.clear();
-    stretch_.over_sockets = stretch_.over_sockets || link.kind == LinkKind::socket;
-    if (link.kind == LinkKind::pcie) (stretch_.over_cpu ? stretch_.down : stretch_.up).push_back(&link);
-    stretch_.over_cpu = stretch_.over_cpu || link.to == DeviceKind::cpu;
-    if (is_end(link.to) && stretch_.first != nullptr) end(stretch_);
+    if (is_end(link.from)) part_ = {.first = &link};
+    part_.last = &link;
+    if (link.from == DeviceKind::cpu) part_.down.clear();
+    part_.over_sockets = part_.over_sockets || link.kind == LinkKind::socket;
+    if (link.kind == LinkKind::pcie) (part_.over_cpu ? part_.down : part_.up).push_back(&link);
+    part_.over_cpu = part_.over_cpu || link.to == DeviceKind::cpu;
+    if (is_end(link.to) && part_.first != nullptr) end(part_);
   }
 }
 
-void BouncedCopies::end(const Stretch& stretch) {
-  if (!stretch.over_cpu) return;
-  const bool writes = stretch.first->from == DeviceKind::gpu, reads = stretch.last->to == DeviceKind::gpu;
+void BouncedCopies::end(const WayPart& part) {
+  if (!part.over_cpu) return;
+  const bool writes = part.first->from == DeviceKind::gpu, reads = part.last->to == DeviceKind::gpu;
   const bool adapter = !writes || !reads;
   // Behind a PCIe switch an adapter has GPUs near it, by which NCCL's rings leave the node: ours may do so by others.
-  const bool off_a_cpu = (writes ? stretch.last->from : stretch.first->to) == DeviceKind::cpu;
+  const bool off_a_cpu = (writes ? part.last->from : part.first->to) == DeviceKind::cpu;
   const bool direct = cluster_.pcie_p2p() && (!adapter || !off_a_cpu || gdr_ == GdrLevel::sys ||
-                                              (gdr_ == GdrLevel::phb && !stretch.over_sockets));
+                                              (gdr_ == GdrLevel::phb && !part.over_sockets));
   if (direct) return;
   const auto reach = [&](const std::vector<NodeLink*>& over, std::uint32_t gpu) {
     for (NodeLink* link : over) {
@@ -54,13 +54,13 @@ void BouncedCopies::end(const Stretch& stretch) {
       if (adapter) note(link->staged, gpu);
     }
   };
-  if (writes && !stretch.up.empty()) {
-    reach(stretch.up, stretch.first->source);
-    write_.insert(stretch.first->source);
+  if (writes && !part.up.empty()) {
+    reach(part.up, part.first->source);
+    write_.insert(part.first->source);
   }
-  if (reads && !stretch.down.empty()) {
-    reach(stretch.down, stretch.last->target);
-    read_.insert(stretch.last->target);
+  if (reads && !part.down.empty()) {
+    reach(part.down, part.last->target);
+    read_.insert(part.last->target);
   }
 }
 

@@ -36,20 +36,20 @@ class BouncedCopies {
     std::uint32_t source = 0, target = 0;         // devices' numbers
     std::vector<std::uint32_t> gpus{}, staged{};  // that reach host memory over it, and that do for an adapter
   };
-  /// A stretch of a way between two of its GPUs and adapters: what it is, and its PCIe links.
-  struct Stretch {
+  /// A part of a way, between two of its GPUs and adapters: what it is, and its PCIe links.
+  struct WayPart {
     NodeLink *first = nullptr, *last = nullptr;
     std::vector<NodeLink*> up{}, down{};  // to its first CPU, and from its last one on
     bool over_cpu = false, over_sockets = false;
   };
   NodeLink& known(topology::LinkId link);
-  void end(const Stretch& stretch);
+  void end(const WayPart& part);
 
   const topology::Cluster& cluster_;
   GdrLevel gdr_;
   std::unordered_map<std::uint32_t, NodeLink> links_;  // by the link's id
   std::unordered_set<std::uint32_t> write_, read_;     // GPUs that do so in host memory, by their devices' numbers
-  Stretch stretch_;                                    // so far
+  WayPart part_;                                       // so far
 };
 
 }  // namespace stepcast::collectives
