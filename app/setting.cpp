@@ -5,6 +5,7 @@
 
 #include "language/configs/cluster.h"
 #include "language/configs/files.h"
+#include "language/configs/usual_stack.h"
 #include "language/core/given.h"
 #include "language/core/merge.h"
 #include "language/core/nearest.h"
@@ -89,6 +90,8 @@ Setting read_setting(const std::string& command, const boost::program_options::v
     if (setting.software.name.empty()) setting.software.name = setting.stack;
     if (!setting.cluster.nccl_assumed.empty())
       setting.notes.push_back("stack " + setting.stack + ", " + setting.cluster.nccl_assumed);
+    else if (setting.cluster.gpu.compute_capability == 0)
+      setting.notes.push_back("stack " + setting.stack + ", " + language::fitted_on(setting.cluster.gpu.name, 0, true));
   }
   const bool several = setting.cluster.gpus > setting.cluster.node.gpus ||
                        (setting.cluster.allocation && setting.cluster.allocation->nodes.size() > 1);

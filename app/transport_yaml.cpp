@@ -23,6 +23,9 @@ std::string transport_yaml(const std::string& name, const collectives::Transport
   if (transport.network_of_links) yaml += "  network_of_links: true\n";
   if (transport.host_copy_efficiency < 1)
     yaml += fmt::format("  host_copy_efficiency: {:.4g}  # not fitted: docs/nccl.md\n", transport.host_copy_efficiency);
+  if (transport.host_staging_bandwidth)
+    yaml += fmt::format("  host_staging_bandwidth: {:.4g} GB/s  # not fitted: docs/nccl.md\n",
+                        transport.host_staging_bandwidth->value / 1e9);
   std::string block;
   for (const calibrate::FittedConstant& c : constants) {
     std::string key = c.name, indent = "  ";

@@ -8,12 +8,18 @@
 
 namespace stepcast::collectives {
 
-/// What a user forces on the library, as NCCL_ALGO, NCCL_PROTO and NCCL_MAX_NCHANNELS do. Empty: its own choice.
+/// How far a GPU and an adapter may be apart for GPUDirect RDMA: no further than PCIe switches, than one CPU, or across
+/// CPUs. NCCL's names of distances, nearest first; its default is the first (src/graph/paths.cc, ncclTopoCheckGdr).
+enum class GdrLevel : std::uint8_t { pxb, phb, sys };
+
+/// What a user forces on the library, as NCCL_ALGO, NCCL_PROTO, NCCL_MAX_NCHANNELS and NCCL_NET_GDR_LEVEL do. Empty:
+/// its own choice.
 struct Forced {
   std::vector<std::string> algorithms{};  ///< names of algorithms.h; "auto" takes one that can do the operation
   std::vector<std::string> without{};     ///< names of algorithms.h that no choice takes; empty beside `algorithms`
   std::vector<std::string> protocols{};   ///< "Simple", "LL128", "LL"
   std::uint32_t most_channels = std::numeric_limits<std::uint32_t>::max();  ///< of Transport::channels
+  GdrLevel net_gdr_level = GdrLevel::pxb;
   friend bool operator==(const Forced&, const Forced&) = default;
 };
 

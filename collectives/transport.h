@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,9 @@ struct Transport {
   /// Share of a PCIe link's payload rate that copies through host memory reach, each way, of a GPU that sends and
   /// receives at the same time (NodeSpec::pcie_p2p false). (0, 1]
   double host_copy_efficiency = 1.0;
+  /// What a GPU moves each way at most to or from an adapter that reads and writes host memory, without GPUDirect RDMA.
+  /// None: as much as its links.
+  std::optional<Bandwidth> host_staging_bandwidth{};
   double tree_efficiency = 1.0;  ///< trees' share of both: their kernels wait for several peers at once, (0, 1]
   /// Device memory: of what a connection of a channel keeps, the buffer of Simple (NCCL_BUFFSIZE). 0: what
   /// communicators take is not counted.

@@ -8,6 +8,7 @@
 #include "language/configs/files.h"
 #include "language/configs/model.h"
 #include "language/configs/profile.h"
+#include "language/configs/usual_stack.h"
 #include "topology/fabrics.h"
 
 namespace stepcast::language {
@@ -78,6 +79,12 @@ void note_missing_costs(const Node& stack, const std::string& name, std::vector<
                                    ": they cost nothing; a base, such as megatron-core, has them"});
 }
 
+/// Between the nodes lies a network of which nobody says what NCCL costs on it.
+bool over_assumed_network(const Scenario& s) {
+  const std::optional<topology::LinkType>& nic = s.cluster.node.nic;
+  return nodes_in_use(s.cluster) > 1 && nic && !nic->nccl_assumed.empty() && s.software.transport.network_of_links;
+}
+
 void note_software(const Node& tree, const Scenario& s, Library& library, std::vector<Note>& out) {
   const Node* written = tree.find("software");
   const bool named = written != nullptr && (written->kind == Node::Kind::scalar || has_base(*written));
@@ -95,19 +102,18 @@ void note_software(const Node& tree, const Scenario& s, Library& library, std::v
   if (s.cluster.gpus < 2) return;
   const std::string& stack = s.software.transport_stack;
   const std::string& assumed = s.cluster.nccl_assumed;
-  const std::string fitted = stack + "'s, " +
-                             (alone             ? "as software names it"
-                              : assumed.empty() ? "fitted on such nodes"
-                                                : assumed);
+  const std::string fitted =
+      stack + "'s, " +
+      (alone             ? "as software names it"
+       : assumed.empty() ? fitted_on(s.cluster.gpu.name, s.cluster.gpu.compute_capability, !over_assumed_network(s))
+                         : assumed);
   const std::string own = alone ? "" : own_transport(written, library);
   out.push_back({"software.transport", own.empty() ? fitted : fitted + "; the software's own: " + own});
 }
 
 void note_nic(const Scenario& s, std::vector<Note>& out) {
-  const std::optional<topology::LinkType>& nic = s.cluster.node.nic;
-  if (nodes_in_use(s.cluster) < 2 || !nic || nic->nccl_assumed.empty() || !s.software.transport.network_of_links)
-    return;
-  out.push_back({"cluster.node.nic.nccl", nic->nccl_assumed + "; nccl: {} has the wire alone"});
+  if (!over_assumed_network(s)) return;
+  out.push_back({"cluster.node.nic.nccl", s.cluster.node.nic->nccl_assumed + "; nccl: {} has the wire alone"});
 }
 
 /// A topology file of NCCL that clouds hand out names GPUs as PCIe devices alone, since NCCL looks for NVLinks itself.

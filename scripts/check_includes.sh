@@ -43,6 +43,7 @@ concepts = {
     "language/core/schema.h": "the keys of a block",
     "topology/cluster.h": "a cluster and what can be asked of it",
     "collectives/algorithm.h": "one way to do a collective",
+    "collectives/operation.h": "the collectives, as nccl-tests counts them",
     "collectives/timing/timer.h": "what collectives take on one cluster",
     "workload/machines.h": "machines by their specification, kept for who asks again",
     "scenario/scenario.h": "a question: what a scenario file says",

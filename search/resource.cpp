@@ -97,6 +97,7 @@ void nvlink_latency(Scenario& s, ResourceVisitor& visitor) {
 }
 
 void pcie(Scenario& s, ResourceVisitor& visitor) {
+  if (s.software.transport.host_staging_bandwidth) visitor.rate(s.software.transport.host_staging_bandwidth->value);
   link_rates(s, visitor, is_of_host);
   for (schedules::HostLink::Copy* copy : {&s.host_link.to_gpu, &s.host_link.to_host, &s.host_link.both})
     if (copy->bandwidth) visitor.rate(copy->bandwidth->value);

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "topology/cluster_parts.h"
+#include "topology/parallel_links.h"
 #include "topology/router.h"
 
 namespace stepcast::topology {
@@ -30,8 +31,9 @@ std::optional<Path> host_path(const Cluster& cluster, GpuId from, GpuId to) {
   const GpuSlots::Slot here = parts.gpus.slot(from), there = parts.gpus.slot(to);
   if (here.node != there.node) return {};
   const std::uint32_t a = parts.node.gpus[here.gpu], b = parts.node.gpus[there.gpu];
-  const auto route = Router(parts.node.graph).routes_from(a, Wires::host_side)[b];
+  auto route = Router(parts.node.graph).routes_from(a, Wires::host_side)[b];
   if (!route || route->edges.empty()) return {};
+  take_parallel_links(parts.node.graph, route->edges, here.gpu + there.gpu);
   return path_over(parts, here.node, *route);
 }
 

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "topology/parallel_links.h"
 #include "topology/router.h"
 
 namespace stepcast::topology {
@@ -22,7 +23,9 @@ PathKind kind_of(const Graph& graph, const std::vector<std::uint32_t>& edges) {
   return worst;
 }
 
-NodeRoute finish(const Graph& graph, std::vector<std::uint32_t> edges) {
+/// `turn`: which of the links that lie side by side between two sockets the route takes.
+NodeRoute finish(const Graph& graph, std::vector<std::uint32_t> edges, std::uint32_t turn = 0) {
+  take_parallel_links(graph, edges, turn);
   NodeRoute route{.found = true, .edges = std::move(edges), .latency = {}, .bandwidth = {}, .kind = {}};
   route.bandwidth.value = std::numeric_limits<double>::infinity();
   for (const std::uint32_t e : route.edges) {
@@ -48,8 +51,8 @@ class HostSide {
   }
 
   /// `from`: the host-side routes of the sender. Direct, or without P2P over the memory of the sender's nearest socket.
-  NodeRoute copy(const Routes& from, std::uint32_t to) const {
-    if (p2p_) return from[to] ? finish(graph_, from[to]->edges) : NodeRoute{};
+  NodeRoute copy(const Routes& from, std::uint32_t to, std::uint32_t turn) const {
+    if (p2p_) return from[to] ? finish(graph_, from[to]->edges, turn) : NodeRoute{};
     const Socket* bounce = nullptr;
     for (const Socket& cpu : cpus_) {
       if (!from[cpu.device] || !cpu.routes[to]) continue;
@@ -59,7 +62,7 @@ class HostSide {
     std::vector<std::uint32_t> edges = from[bounce->device]->edges;
     const std::vector<std::uint32_t>& down = bounce->routes[to]->edges;
     edges.insert(edges.end(), down.begin(), down.end());
-    return finish(graph_, std::move(edges));
+    return finish(graph_, std::move(edges), turn);
   }
 
  private:
@@ -117,16 +120,20 @@ NodeTemplate make_node_template(Graph graph, CopyRules rules) {
   const Wires wires = rules.nvlink_forwarding ? Wires::nvlink_forwarded : Wires::nvlink;
   std::vector<std::uint32_t> served(node.nics.size());
   std::vector<Routes> host_routes, nic_routes;
-  for (const std::uint32_t from : node.gpus) {
+  // Pairs that meet in no GPU take unlike links between two sockets, as far as there are enough.
+  const auto turn = [](std::size_t a, std::size_t b) { return static_cast<std::uint32_t>(a + b); };
+  for (std::size_t g = 0; g < node.gpus.size(); ++g) {
+    const std::uint32_t from = node.gpus[g];
     const bool given = !node.graph.forwarded.empty();
     const Routes nvlink = given ? Routes{} : router.routes_from(from, wires);
     Routes pcie = router.routes_from(from, Wires::host_side);
-    for (const std::uint32_t to : node.gpus) {
+    for (std::size_t h = 0; h < node.gpus.size(); ++h) {
+      const std::uint32_t to = node.gpus[h];
       if (given) {
         node.gpu_to_gpu.push_back(finish(node.graph, std::move(node.graph.forwarded[node.gpu_to_gpu.size()])));
         continue;
       }
-      node.gpu_to_gpu.push_back(nvlink[to] ? finish(node.graph, nvlink[to]->edges) : host.copy(pcie, to));
+      node.gpu_to_gpu.push_back(nvlink[to] ? finish(node.graph, nvlink[to]->edges) : host.copy(pcie, to, turn(g, h)));
     }
     const std::uint32_t nic = choose_nic(node, pcie, served);
     node.nics_of.emplace_back();
@@ -141,8 +148,8 @@ NodeTemplate make_node_template(Graph graph, CopyRules rules) {
   for (const std::uint32_t nic : node.nics) nic_routes.push_back(router.routes_from(nic, Wires::host_side));
   for (std::size_t g = 0; g < node.gpus.size(); ++g) {
     for (std::size_t n = 0; n < node.nics.size(); ++n) {
-      node.gpu_to_nic.push_back(host.copy(host_routes[g], node.nics[n]));
-      node.nic_to_gpu.push_back(host.copy(nic_routes[n], node.gpus[g]));
+      node.gpu_to_nic.push_back(host.copy(host_routes[g], node.nics[n], turn(g, n)));
+      node.nic_to_gpu.push_back(host.copy(nic_routes[n], node.gpus[g], turn(g, n)));
     }
   }
   return node;

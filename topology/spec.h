@@ -54,6 +54,7 @@ struct NodeSpec {
   CpuVendor cpu = CpuVendor::intel;
   std::uint32_t gpus = 8;
   std::uint32_t sockets = 2;
+  std::uint32_t socket_links = 1;          ///< of `socket_link`, between each two sockets: a flow takes one of them
   double host_time = 1;                    ///< of host work, what it takes on these CPUs over what stacks say
   std::optional<Bytes> host_memory{};      ///< of the whole node; none: not known
   std::uint32_t gpus_per_pcie_switch = 2;  ///< 0: GPUs hang off the socket directly

@@ -14,6 +14,7 @@
 #include "app/command.h"
 #include "app/format.h"
 #include "app/hashings.h"
+#include "app/logged_operation.h"
 #include "app/named_files.h"
 #include "app/options.h"
 #include "app/output.h"
@@ -54,20 +55,22 @@ struct LoggedRun {
   std::vector<calibrate::NcclTestsRow> rows{};
   std::uint32_t gpus_per_process = 0;  ///< 0: it does not say
   std::string nccl_version{};          ///< "": it does not say
+  bool is_rccl = false;                ///< that release is of RCCL
 };
 
 /// The tables of this operation, or those that do not say which they are of.
-LoggedRun read_measured(const std::string& file, Operation operation, std::uint32_t ranks) {
-  const std::string shown = language::shown_path(file);
+LoggedRun read_measured(std::span<const calibrate::NcclTestsTable> tables, const std::string& shown,
+                        Operation operation, std::uint32_t ranks) {
   LoggedRun measured;
-  for (const calibrate::NcclTestsTable& table : calibrate::parse_nccl_tests(language::read_file(file, shown), shown)) {
+  for (const calibrate::NcclTestsTable& table : tables) {
     if (!table.operation.empty() && table.operation != collectives::name(operation)) continue;
     const std::string place = shown + ":" + std::to_string(table.line);
     if (table.ranks != 0 && table.ranks != ranks) {
       throw InputError(
           shown, fmt::format("found a table of {} ranks, expected {}: give --gpus or --nodes", table.ranks, ranks));
     }
-    if (table.operation.empty() && table.reduces && *table.reduces != reduces(operation)) {
+    if (table.operation.empty() && table.reduces && *table.reduces != reduces(operation) &&
+        operation != Operation::send_recv) {  // whose program prints either
       throw InputError(place,
                        fmt::format("found a table whose redop is {}, expected {}, as --op {} has",
                                    *table.reduces ? "that of a sum" : "'none'",
@@ -81,6 +84,7 @@ LoggedRun read_measured(const std::string& file, Operation operation, std::uint3
     }
     measured.gpus_per_process = table.gpus_per_process;
     measured.nccl_version = table.nccl_version;
+    measured.is_rccl = table.is_rccl;
     measured.rows.insert(measured.rows.end(), table.rows.begin(), table.rows.end());
   }
   if (measured.rows.empty()) throw InputError(shown, "found no table of " + std::string(collectives::name(operation)));
@@ -124,14 +128,25 @@ void take_release(const boost::program_options::variables_map& values, const Log
     return;
   }
   transport.nccl_version = measured.nccl_version;
-  report.notes.push_back("NCCL " + transport.nccl_version + ", as the log says");
+  report.notes.push_back(measured.is_rccl
+                             ? "RCCL " + transport.nccl_version + ", as the log says, taken as the NCCL of that " +
+                                   "release, which it is made of: AMD's changes to its choices are not known here"
+                             : "NCCL " + transport.nccl_version + ", as the log says");
 }
 
 /// The log that is compared with, and what its run was as far as anybody says it. Beside a log a step's algorithms are
 /// taken where --algorithm is not given, as the fits do.
-LoggedRun read_logged(const boost::program_options::variables_map& values, Operation operation,
-                      collectives::Transport& transport, CollectiveReport& report) {
-  LoggedRun measured = read_measured(report.log, operation, report.ranks);
+LoggedRun read_logged(const boost::program_options::variables_map& values, collectives::Transport& transport,
+                      CollectiveReport& report) {
+  const std::string shown = language::shown_path(report.log);
+  const std::vector<calibrate::NcclTestsTable> tables =
+      calibrate::parse_nccl_tests(language::read_file(report.log, shown), shown);
+  if (values["op"].defaulted()) {
+    LoggedOperation logged = logged_operation(tables, report.ranks, shown);
+    report.operation = logged.operation;
+    report.notes.push_back(std::move(logged.note));
+  }
+  LoggedRun measured = read_measured(tables, shown, report.operation, report.ranks);
   measured.gpus_per_process = gpus_per_process(values, measured, report);
   take_release(values, measured, transport, report);
   if (values["algorithm"].as<std::string>().empty())
@@ -285,6 +300,15 @@ std::vector<CollectiveResult> rows_over_hashings(const SizeSweep& asked,
   return out;
 }
 
+/// No row takes less than a process needs to launch the parts of all its GPUs.
+void launch_from_one_process(std::uint32_t gpus, const collectives::Transport& transport, CollectiveReport& report) {
+  const Time launches = transport.issue * std::int64_t{gpus};
+  for (CollectiveResult& row : report.rows)
+    if (row.size > Bytes{}) row.time = std::max(row.time, launches);
+  report.notes.push_back(fmt::format("{} a process, which launches their parts in {}",
+                                     gpus == 1 ? "one GPU" : fmt::format("{} GPUs", gpus), text(launches)));
+}
+
 /// What a log says of each row, and what it would say by our prediction: of one repetition of many, and no less than
 /// what a process needs to launch the parts of all its GPUs. Out of place an all_gather copies each rank's own part to
 /// where it belongs; in place it lies there.
@@ -328,7 +352,7 @@ CommandLine collective_line() {
   add_cluster_options(options);
   // clang-format off
   options.add_options()
-      ("op", text("all_reduce"), "all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all, send_recv, gather, scatter")
+      ("op", text("all_reduce"), "all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all, send_recv, gather, scatter; beside a log by default the one it is of, as far as its program or columns tell")
       ("algorithm", text(""), "a name of docs/collectives.md, auto (the fastest of what the library has), nccl (what NCCL would pick), library (what a step takes: as the stack's transport.as_nccl_picks says, one of these two), names with commas between them, or all; default: auto, beside a log library")
       ("protocol", text(""), "only these, as NCCL_PROTO: Simple, LL128, LL with commas, or ^LL: all but that")
       ("max-channels", text(""), "no more blocks than these, as NCCL_MAX_NCHANNELS")
@@ -339,7 +363,7 @@ CommandLine collective_line() {
       ("software", text(), "the stack whose transport is used: a file of configs/software/; default: the one fitted on such machines")
       ("set", po::value<std::vector<std::string>>()->composing()->default_value({}, ""), "KEY=VALUE: transport.nvlink_step=1us, cluster.nic_bandwidth=100Gbit/s")
       ("tuning", "instead: NCCL's own table of latencies and bandwidths, and what it picks at which size")
-      ("gpus-per-process", po::value<std::uint32_t>(), "beside a log: nccl-tests' -g times -t: one process launches so many GPUs' parts one after the other; default: as the log says, else 1")
+      ("gpus-per-process", po::value<std::uint32_t>(), "nccl-tests' -g times -t: one process launches so many GPUs' parts one after the other, and no row takes less; default: as a log says, else 1")
       ("compare", text(), "a log of nccl-tests: measured times beside predicted ones per repetition, at the log's sizes")
       ("explain", "also say which link is the busiest at the largest size, and which carry nothing")
       ("plot", text(), "also draw busbw over size into this file: .svg or .png")
@@ -361,7 +385,7 @@ void refuse_forced(const collectives::Transport& transport) {
                      "--algorithm nccl times what is forced");
 }
 
-/// What --tuning prints.
+/// What --tuning prints, of what the plugin of the nodes' network leaves.
 std::string tuning(Operation operation, const topology::Cluster& cluster, const collectives::Group& group,
                    const std::string& nccl_version, std::vector<Bytes> sizes) {
   if (!collectives::nccl::tunes(operation)) {
@@ -371,7 +395,8 @@ std::string tuning(Operation operation, const topology::Cluster& cluster, const 
   if (group.size() < 2) throw InputError("--tuning", "expected at least 2 GPUs");
   std::ranges::sort(sizes);
   collectives::ChainSearches searches;
-  return tuning_table(collectives::nccl::search(cluster, group, searches), nccl_version, operation, sizes);
+  return tuning_table(collectives::nccl::search(cluster, group, searches), nccl_version, operation, sizes,
+                      cluster.nic_port().nccl.plugin.protocols);
 }
 
 /// The plan of one algorithm at the smallest of the sizes, where pipelines have few pieces, as a picture.
@@ -424,12 +449,11 @@ void check_options(const boost::program_options::variables_map& values) {
   if (const auto paths = values["path"].as<std::vector<std::string>>(); !paths.empty()) {
     throw InputError("stepcast collective", "found " + in_quotes(paths.front()) + ", expected options only");
   }
-  refuse_beside(values, "tuning", {"algorithm", "servers", "uneven", "plot", "steps", "explain", "format"});
+  refuse_beside(values, "tuning",
+                {"gpus-per-process", "algorithm", "servers", "uneven", "plot", "steps", "explain", "format"});
   refuse_beside(values, "compare", {"sizes"});
-  refuse_beside(values, "seeds", {"tuning", "compare", "explain", "steps"});
+  refuse_beside(values, "seeds", {"tuning", "compare", "explain", "steps", "gpus-per-process"});
   refuse_beside(values, "report", {"tuning"});
-  if (word(values, "compare").empty() && values.count("gpus-per-process") != 0)
-    throw InputError("--gpus-per-process", "found without --compare, expected a log beside it");
   if (values.count("explain") != 0 && parse_format(word(values, "format")) != Format::table)
     throw InputError("--explain", "found beside --format " + word(values, "format") + ", expected table");
   for (const char* drawing : {"plot", "steps"})
@@ -447,7 +471,7 @@ CollectiveAnswer answer_of(const boost::program_options::variables_map& values) 
   const std::array outputs{named_output(word(values, "output")), NamedFile{"--plot", word(values, "plot")},
                            NamedFile{"--steps", word(values, "steps")}, NamedFile{"--report", page}};
   check_outputs(outputs, inputs);
-  const Operation operation = language::operation_named(word(values, "op"), "--op");
+  const Operation asked = language::operation_named(word(values, "op"), "--op");
   language::Library library(language::config_folders());
   Setting setting = read_setting("stepcast collective", values, library);
   check_outputs(outputs, library.files());
@@ -455,7 +479,7 @@ CollectiveAnswer answer_of(const boost::program_options::variables_map& values) 
   collectives::Group group;
   for (std::uint32_t g = 0; g < cluster.gpus(); ++g) group.push_back(topology::GpuId{g});
 
-  CollectiveAnswer answer{.report = {.operation = operation,
+  CollectiveAnswer answer{.report = {.operation = asked,
                                      .ranks = cluster.gpus(),
                                      .rows = {},
                                      .log = log,
@@ -474,10 +498,12 @@ CollectiveAnswer answer_of(const boost::program_options::variables_map& values) 
     if (word(values, "algorithm") == "all" || listed_algorithms(word(values, "algorithm")))
       throw InputError("--algorithm",
                        "found " + in_quotes(word(values, "algorithm")) + " beside --compare, expected one");
-    measured = read_logged(values, operation, setting.software.transport, report);
+    measured = read_logged(values, setting.software.transport, report);
     for (const calibrate::NcclTestsRow& row : measured.rows) sizes.push_back(row.size);
   }
+  if (report.ranks == 1) report.notes.push_back("one rank has nobody to send to: its collectives take no time");
 
+  const Operation operation = report.operation;
   if (values.count("tuning") != 0) {
     refuse_forced(setting.software.transport);
     answer.tuning = tuning(operation, cluster, group, setting.software.transport.nccl_version, sizes);
@@ -495,6 +521,8 @@ CollectiveAnswer answer_of(const boost::program_options::variables_map& values) 
         seeds > 0
             ? rows_over_hashings(sweep, hashings(setting.cluster, seeds), setting.software.transport, progress)
             : rows_of(sweep, timer, cluster, progress, values.count("explain") != 0 ? &answer.explained : nullptr);
+    if (report.log.empty() && values.count("gpus-per-process") != 0)
+      launch_from_one_process(gpus_per_process(values, {}, report), setting.software.transport, report);
     if (!measured.rows.empty())
       add_measured(sweep, measured.rows, measured.gpus_per_process, timer, cluster, setting.software.transport,
                    report.rows);

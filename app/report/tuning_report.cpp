@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "app/report/text_table.h"
@@ -10,8 +12,30 @@ namespace stepcast::app {
 
 namespace nccl = collectives::nccl;
 
+namespace {
+
+constexpr nccl::Protocol kColumns[] = {nccl::Protocol::ll, nccl::Protocol::ll128, nccl::Protocol::simple};
+
+bool leaves(std::span<const std::string> protocols, nccl::Protocol protocol) {
+  return protocols.empty() || std::ranges::find(protocols, nccl::name(protocol)) != protocols.end();
+}
+
+/// The least predicted of what is left.
+nccl::Pick pick_of(const nccl::Constants& constants, const nccl::Job& job, collectives::Operation operation, Bytes size,
+                   std::span<const std::string> protocols) {
+  std::optional<nccl::Pick> best;
+  for (const nccl::Protocol protocol : kColumns) {
+    if (protocols.empty() || !leaves(protocols, protocol)) continue;
+    const auto found = nccl::find_pick(constants, job, operation, size, {.protocol = protocol});
+    if (found && (!best || found->predicted < best->predicted)) best = found;
+  }
+  return best ? *best : nccl::pick(constants, job, operation, size);
+}
+
+}  // namespace
+
 std::string tuning_table(const nccl::Job& job, std::string_view version, collectives::Operation operation,
-                         std::span<const Bytes> sizes) {
+                         std::span<const Bytes> sizes, std::span<const std::string> protocols) {
   const nccl::Constants& constants = nccl::constants(version);
   TextTable table({{"algorithm", TextTable::Align::left},
                    {"channels"},
@@ -30,8 +54,9 @@ std::string tuning_table(const nccl::Job& job, std::string_view version, collect
     std::vector<std::string> cells{std::string(nccl::name(algorithm)), std::to_string(graph->channels),
                                    fmt::format("{:.1f}", graph->intra.value / 1e9),
                                    job.nodes > 1 ? fmt::format("{:.1f}", graph->inter.value / 1e9) : "-"};
-    for (const auto protocol : {nccl::Protocol::ll, nccl::Protocol::ll128, nccl::Protocol::simple}) {
-      const auto cost = nccl::price(constants, job, operation, algorithm, protocol);
+    for (const nccl::Protocol protocol : kColumns) {
+      const auto cost =
+          leaves(protocols, protocol) ? nccl::price(constants, job, operation, algorithm, protocol) : std::nullopt;
       cells.push_back(cost ? fmt::format("{:.1f}", to_seconds(cost->latency) * 1e6) : "-");
       cells.push_back(cost ? fmt::format("{:.1f}", cost->rate.value / 1e9) : "-");
     }
@@ -43,7 +68,7 @@ std::string tuning_table(const nccl::Job& job, std::string_view version, collect
                      table.text() + '\n';
   std::string last;
   for (const Bytes size : sizes) {
-    const nccl::Pick pick = nccl::pick(constants, job, operation, size);
+    const nccl::Pick pick = pick_of(constants, job, operation, size, protocols);
     const std::string name = fmt::format("{}/{}", nccl::name(pick.algorithm), nccl::name(pick.protocol));
     if (name != last) {
       text += fmt::format("from {:>11} B: {:<16} predicted by it: {:.1f} us\n", size.value, name,

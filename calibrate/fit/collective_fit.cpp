@@ -75,6 +75,8 @@ FittedModel fit_collectives(const Bundle& bundle, const ClusterOf& cluster_of, c
   kept("network_of_links", ConstantUnit::flag, fit.transport.network_of_links ? 1 : 0);
   if (fit.transport.host_copy_efficiency < 1)
     kept("host_copy_efficiency", ConstantUnit::number, fit.transport.host_copy_efficiency);
+  if (fit.transport.host_staging_bandwidth)
+    kept("host_staging_bandwidth", ConstantUnit::bytes_per_second, fit.transport.host_staging_bandwidth->value);
   kept("channels", ConstantUnit::whole, fit.transport.channels);
   kept("chunk", ConstantUnit::bytes, static_cast<double>(fit.transport.chunk.value));
   for (const FittedConstant& c : fit.constants) {

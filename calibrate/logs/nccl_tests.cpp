@@ -59,7 +59,7 @@ std::optional<Time> micros(std::string_view word) {
 
 /// Columns of a table, by their place in a row.
 struct ColumnPlaces {
-  std::size_t count = 0, time = 0, in_place = 0, redop = 0;  // in_place, redop 0: none
+  std::size_t count = 0, time = 0, in_place = 0, redop = 0, root = 0, algbw = 0, busbw = 0;  // 0: none, but of time
 };
 
 std::optional<ColumnPlaces> header(const std::vector<std::string_view>& words) {
@@ -68,6 +68,9 @@ std::optional<ColumnPlaces> header(const std::vector<std::string_view>& words) {
   columns.count = words.size() - 1;
   for (std::size_t i = 1; i < words.size(); ++i) {
     if (words[i] == "redop") columns.redop = i - 1;
+    if (words[i] == "root") columns.root = i - 1;
+    if (words[i] == "algbw" && columns.algbw == 0) columns.algbw = i - 1;
+    if (words[i] == "busbw" && columns.busbw == 0) columns.busbw = i - 1;
     if (words[i] != "time") continue;
     (columns.time == 0 ? columns.time : columns.in_place) = i - 1;
   }
@@ -116,14 +119,23 @@ std::uint32_t gpus_per_process(const std::vector<std::string_view>& words, bool 
   return gpus * threads;
 }
 
-/// "2.21.5" of "NCCL version 2.21.5+cuda12.4", and of "nccl-library=22105" of nccl-tests, which takes the library's
-/// word (two digits a part since 2.9, one in the middle before). "" without one.
-std::string release(std::string_view line) {
-  constexpr std::string_view said = "NCCL version ", library = "nccl-library=";
-  if (const std::size_t at = line.find(said); at != std::string_view::npos) {
-    const std::string_view rest = line.substr(at + said.size());
+/// A release that a line names, and of which library.
+struct NamedRelease {
+  std::string version;  ///< "": it names none
+  bool is_rccl = false;
+};
+
+/// "2.21.5" of "NCCL version 2.21.5+cuda12.4", "2.22.3" of "RCCL version : 2.22.3-develop:7fe3c0d", and that of
+/// "nccl-library=22105" of nccl-tests, which takes the library's word (two digits a part since 2.9, one in the middle
+/// before).
+NamedRelease release(std::string_view line) {
+  constexpr std::string_view said = "CCL version", library = "nccl-library=";
+  if (const std::size_t at = line.find(said);
+      at != std::string_view::npos && at > 0 && (line[at - 1] == 'N' || line[at - 1] == 'R')) {
+    std::string_view rest = line.substr(at + said.size());
+    rest.remove_prefix(std::min(rest.find_first_not_of(" :"), rest.size()));
     const std::string_view text = rest.substr(0, std::min(rest.find_first_not_of("0123456789."), rest.size()));
-    return text.find('.') == std::string_view::npos ? std::string() : std::string(text);
+    return {text.find('.') == std::string_view::npos ? std::string() : std::string(text), line[at - 1] == 'R'};
   }
   const std::size_t at = line.find(library);
   if (at == std::string_view::npos) return {};
@@ -132,7 +144,26 @@ std::string release(std::string_view line) {
       whole(rest.substr(0, std::min(rest.find_first_not_of("0123456789"), rest.size()))).value_or(0);
   const std::int64_t major = code >= 10'000 ? 10'000 : 1'000;
   if (code < 1'000) return {};
-  return std::to_string(code / major) + '.' + std::to_string(code % major / 100) + '.' + std::to_string(code % 100);
+  return {std::to_string(code / major) + '.' + std::to_string(code % major / 100) + '.' + std::to_string(code % 100)};
+}
+
+double gigabytes_per_second(std::string_view word) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  return error == std::errc() && end == word.data() + word.size() && std::isfinite(value) ? value : 0;
+}
+
+/// What tells one operation from another in a row, besides its times.
+void take_traits(const std::vector<std::string_view>& words, const ColumnPlaces& columns, double& fastest,
+                 NcclTestsTable& table) {
+  constexpr double kTold = 10;  // GB/s: rounding to two digits behind the point moves the ratio by 0.1 % at most
+  if (columns.redop != 0) table.reduces = table.reduces.value_or(false) || words[columns.redop] != "none";
+  if (columns.root != 0) table.has_root = table.has_root.value_or(false) || words[columns.root] != "-1";
+  if (columns.algbw == 0 || columns.busbw == 0) return;
+  const double algbw = gigabytes_per_second(words[columns.algbw]), busbw = gigabytes_per_second(words[columns.busbw]);
+  if (algbw < kTold || busbw <= 0 || algbw <= fastest) return;
+  fastest = algbw;
+  table.bus_over_alg = busbw / algbw;
 }
 
 }  // namespace
@@ -141,7 +172,8 @@ std::vector<NcclTestsTable> parse_nccl_tests(std::string_view log, const std::st
   std::vector<NcclTestsTable> tables;
   std::optional<ColumnPlaces> columns;
   std::string operation;
-  std::string version;
+  NamedRelease version;
+  double fastest = 0;  // row of the table at hand, GB/s
   std::uint32_t devices = 0, number = 0, per_process = 0;
   bool listing = false;  // devices, since the last row
   while (!log.empty()) {
@@ -153,7 +185,7 @@ std::vector<NcclTestsTable> parse_nccl_tests(std::string_view log, const std::st
     const std::string_view name = program(line);
     if (!name.empty()) operation = operation_named(name);
     const std::vector<std::string_view> words = words_of(line);
-    if (std::string found = release(line); !found.empty()) version = std::move(found);
+    if (NamedRelease found = release(line); !found.version.empty()) version = std::move(found);
     if (const std::uint32_t found = gpus_per_process(words, !name.empty()); found != 0) per_process = found;
     if (words.size() >= 3 && words[0] == "#" && words[1] == "Rank" && whole(words[2])) {
       devices = listing ? devices + 1 : 1;
@@ -162,7 +194,8 @@ std::vector<NcclTestsTable> parse_nccl_tests(std::string_view log, const std::st
     }
     if (const std::optional<ColumnPlaces> found = header(words)) {
       columns = found;
-      tables.push_back({operation, devices, number, {}, per_process, version});
+      tables.push_back({operation, devices, number, {}, per_process, version.version, version.is_rccl});
+      fastest = 0;
       listing = false;
       continue;
     }
@@ -180,8 +213,11 @@ std::vector<NcclTestsTable> parse_nccl_tests(std::string_view log, const std::st
       throw InputError(place, "time: found " + in_quotes(words[columns->time]) + ", expected microseconds");
     }
     NcclTestsTable& table = tables.back();
-    if (table.nccl_version.empty()) table.nccl_version = version;  // NCCL's own line may come behind the header
-    if (columns->redop != 0) table.reduces = table.reduces.value_or(false) || words[columns->redop] != "none";
+    if (table.nccl_version.empty()) {  // NCCL's own line may come behind the header
+      table.nccl_version = version.version;
+      table.is_rccl = version.is_rccl;
+    }
+    take_traits(words, *columns, fastest, table);
     table.rows.push_back(
         {{*size}, number, *time, columns->in_place == 0 ? std::nullopt : micros(words[columns->in_place])});
   }

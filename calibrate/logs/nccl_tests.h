@@ -26,7 +26,12 @@ struct NcclTestsTable {
   std::vector<NcclTestsRow> rows;
   std::uint32_t gpus_per_process = 0;  ///< nccl-tests' -g times -t; 0 where the log does not say
   std::string nccl_version{};          ///< "2.21.5", the library's; "" where the log does not say
+  bool is_rccl = false;                ///< that release is of RCCL, AMD's library
   std::optional<bool> reduces{};       ///< its rows have a redop other than "none"; none where there is no such column
+  std::optional<bool> has_root{};      ///< its rows have a root, not -1; none where there is no such column
+  /// Bus bandwidth over algorithm bandwidth of its fastest row, both rounded as printed. None where no row is fast
+  /// enough for two digits to tell: below 10 GB/s.
+  std::optional<double> bus_over_alg{};
 };
 
 /// The tables of a log of nccl-tests, of any version: columns are told by the header (with or without redop and root,

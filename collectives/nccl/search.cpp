@@ -1,7 +1,9 @@
 #include "collectives/nccl/search.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "collectives/search/chains.h"
@@ -61,6 +63,7 @@ class Searcher {
     if (nodes.size() > 1) abroad_ = across(gpus_, nodes[1]);
     switches_ = gpus_.size() > 1 && behind_switches(cluster, gpus_);
     view_ = view_node(cluster, gpus_, abroad_);
+    join_sockets();
     for (std::size_t i = 0; i < view_.id.size(); ++i) view_.capacity[i] = rate_of_link(view_.id[i], view_.capacity[i]);
     if (cluster_.cpu() == topology::CpuVendor::intel) charge_intel();
   }
@@ -122,6 +125,24 @@ class Searcher {
   }
 
   bool into_cpu(topology::LinkId id) const { return cluster_.link_target_kind(id) == topology::DeviceKind::cpu; }
+
+  /// NCCL's graph has one link between two sockets, however many there are (topo.cc, ncclTopoConnectCpus).
+  void join_sockets() {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> first;  // by the sockets
+    std::vector<std::uint32_t> stands_for(view_.id.size());
+    for (std::uint32_t i = 0; i < view_.id.size(); ++i) {
+      stands_for[i] = i;
+      if (cluster_.link_traits(view_.id[i]).kind != topology::LinkKind::socket) continue;
+      stands_for[i] =
+          first.try_emplace({cluster_.link_source(view_.id[i]), cluster_.link_target(view_.id[i])}, i).first->second;
+    }
+    const auto join = [&](std::vector<LinkView::Hop>& hops) {
+      for (LinkView::Hop& hop : hops) hop.link = stands_for[hop.link];
+    };
+    join(view_.hops);
+    for (std::vector<LinkView::Hop>& hops : view_.departs) join(hops);
+    for (std::vector<LinkView::Hop>& hops : view_.arrives) join(hops);
+  }
 
   /// Copies between GPUs through an Intel CPU cost more of their PCIe links.
   void charge_intel() {

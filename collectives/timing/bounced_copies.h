@@ -5,16 +5,18 @@
 #include <unordered_set>
 #include <vector>
 
+#include "collectives/forced.h"
 #include "collectives/timing/weighted_lists.h"
 #include "topology/cluster.h"
 
 namespace stepcast::collectives {
 
-/// The PCIe links of GPUs that send and receive at the same time through host memory. Each way of a plan on nodes
-/// without PCIe peer-to-peer is added, and then each link can be asked for.
+/// The PCIe links over which GPUs reach host memory, where their bytes lie between the copies of two devices: on nodes
+/// without PCIe peer-to-peer those for other GPUs and for adapters, on others those for adapters that hang off a CPU
+/// and are further off than GPUDirect RDMA goes. Each way of a plan is added, and then each link can be asked for.
 class BouncedCopies {
  public:
-  explicit BouncedCopies(const topology::Cluster& cluster) : cluster_(cluster) {}
+  BouncedCopies(const topology::Cluster& cluster, GdrLevel gdr) : cluster_(cluster), gdr_(gdr) {}
 
   /// Notes over which PCIe links the way's GPUs reach host memory. `hops`: its links in nodes, in order, by their
   /// places in `links`.
@@ -23,19 +25,31 @@ class BouncedCopies {
   /// Whether one of the GPUs that reach host memory over this link writes there and reads there.
   bool both_ways(topology::LinkId link) const;
 
+  /// How many GPUs reach host memory over this link for an adapter.
+  std::uint32_t staged(topology::LinkId link) const;
+
  private:
-  /// A PCIe link, as far as copies through host memory ask for it.
-  struct PcieLink {
-    bool is_pcie = false, from_gpu = false, to_gpu = false, from_cpu = false, to_cpu = false;
-    std::uint32_t source = 0, target = 0;  // devices' numbers
-    std::vector<std::uint32_t> gpus{};     // that reach host memory over it, by their devices' numbers
+  /// A link of a node, as far as copies through host memory ask for it.
+  struct NodeLink {
+    topology::LinkKind kind{};
+    topology::DeviceKind from{}, to{};
+    std::uint32_t source = 0, target = 0;         // devices' numbers
+    std::vector<std::uint32_t> gpus{}, staged{};  // that reach host memory over it, and that do for an adapter
   };
-  PcieLink& known(topology::LinkId link);
+  /// A part of a way, between two of its GPUs and adapters: what it is, and its PCIe links.
+  struct WayPart {
+    NodeLink *first = nullptr, *last = nullptr;
+    std::vector<NodeLink*> up{}, down{};  // to its first CPU, and from its last one on
+    bool over_cpu = false, over_sockets = false;
+  };
+  NodeLink& known(topology::LinkId link);
+  void end(const WayPart& part);
 
   const topology::Cluster& cluster_;
-  std::unordered_map<std::uint32_t, PcieLink> links_;  // by the link's id
+  GdrLevel gdr_;
+  std::unordered_map<std::uint32_t, NodeLink> links_;  // by the link's id
   std::unordered_set<std::uint32_t> write_, read_;     // GPUs that do so in host memory, by their devices' numbers
-  std::vector<PcieLink*> down_;                        // from a CPU on, so far
+  WayPart part_;                                       // so far
 };
 
 }  // namespace stepcast::collectives

@@ -111,7 +111,8 @@ class Wirer {
     row_ = symmetry.row != 0 ? symmetry.row : gpus_;
     turns_ = symmetry.rotate ? row_ : 1;
     first_fabric_ = cluster.first_fabric_link();
-    if (transport.host_copy_efficiency < 1 && !cluster.pcie_p2p()) bounced_copies_.emplace(cluster);
+    if ((transport.host_copy_efficiency < 1 && !cluster.pcie_p2p()) || transport.host_staging_bandwidth)
+      bounced_copies_.emplace(cluster, transport.forced.net_gdr_level);
     images_ = static_cast<double>(shifts_) * turns_ * static_cast<double>(placement.groups.size() / stride);
     const double all_ways = static_cast<double>(plan.connections.size()) * stride * images_;
     if (search == WaySearch::by_kind_of_nodes || (search == WaySearch::soonest && all_ways > kFewWays))
@@ -416,7 +417,11 @@ class Wirer {
     const double bridge =
         transport_.host_bridge_efficiency < 1 && into_host_bridge(link) ? transport_.host_bridge_efficiency : 1;
     const double copies = bounced_copies_ && bounced_copies_->both_ways(link) ? transport_.host_copy_efficiency : 1;
-    return traits.bandwidth * cluster_.link_speed(link) * efficiency(transport_, traits.kind) * bridge * copies;
+    const Bandwidth reached =
+        traits.bandwidth * cluster_.link_speed(link) * efficiency(transport_, traits.kind) * bridge * copies;
+    const std::uint32_t staged =
+        transport_.host_staging_bandwidth && bounced_copies_ ? bounced_copies_->staged(link) : 0;
+    return staged == 0 ? reached : std::min(reached, *transport_.host_staging_bandwidth * static_cast<double>(staged));
   }
 
   void route(Wiring& wiring) {

@@ -36,6 +36,18 @@ std::string with_fewer_a_node(std::int64_t gpus, std::int64_t per_node) {
          " each (cluster.node.gpus=" + std::to_string(each) + ")";
 }
 
+/// How so many GPUs are spread over so many nodes, where they give as many each: an allocation, written out for few.
+std::string with_an_allocation(std::int64_t gpus, std::int64_t nodes, std::int64_t per_node) {
+  constexpr std::int64_t kFew = 4;
+  if (nodes == 0 || gpus % nodes != 0 || gpus / nodes > per_node || gpus < nodes) return "";
+  const std::int64_t each = gpus / nodes;
+  std::string list;
+  for (std::int64_t n = 0; n < std::min(nodes, kFew); ++n)
+    list += (n == 0 ? "node" : ",node") + std::to_string(n) + (each == 1 ? ":0" : ":0-" + std::to_string(each - 1));
+  return ", or for " + std::to_string(each) + (each == 1 ? " GPU" : " GPUs") + " of each node allocation '" + list +
+         (nodes > kFew ? ",...'" : "'");
+}
+
 /// How many nodes a fabric joins, by how many network cards each.
 struct JoinedNodes {
   std::uint32_t nodes, nics;
@@ -330,7 +342,8 @@ schedules::ClusterSpec finish(const ClusterDraft& draft, const Value& value) {
   const std::int64_t gpus = draft.gpus.value_or(draft.nodes.value_or(1) * per_node);
   if (draft.gpus && draft.nodes && gpus != *draft.nodes * per_node) {
     blame("gpus", "found '" + std::to_string(gpus) + "' beside nodes '" + std::to_string(*draft.nodes) + "' of " +
-                      std::to_string(per_node) + " GPUs, expected one of the two keys");
+                      std::to_string(per_node) + " GPUs, expected one of the two keys" +
+                      with_an_allocation(gpus, *draft.nodes, per_node));
   }
   if (gpus > kMostGpus) blame("nodes", "found " + std::to_string(gpus) + " GPUs, expected at most 10000000");
   if (gpus > per_node && gpus % per_node != 0) {

@@ -17,6 +17,8 @@ using topology::NcclOverNetwork;
 
 namespace {
 
+constexpr const char* kAll = "all";  // a plugin leaves NCCL its whole choice
+
 template <auto member>
 void store_nccl(LinkType& link, const Value& v) {
   link.nccl.*member = v.time;
@@ -107,16 +109,17 @@ const Table<LinkType>& link_table() {
             {{"nccl_plugin.latency", time_type(), "0 ps",
               "of a network: what the plugin through which NCCL uses it tells NCCL's model that a message takes"},
              [](LinkType& l, const Value& v) { l.nccl.plugin.latency = v.time; }},
-            {{"nccl_plugin.algorithm", text_type(), "all",
+            {{"nccl_plugin.algorithm", text_type(), kAll,
               "of a network: what its plugin leaves of NCCL's algorithms, as transport.algorithm"},
              [](LinkType& l, const Value& v) {
+               if (v.text == kAll) return;
                collectives::ForcedAlgorithms forced = forced_names(v, collectives::forced_algorithms);
                l.nccl.plugin.algorithms = std::move(forced.alone);
                l.nccl.plugin.without = std::move(forced.without);
              }},
-            {{"nccl_plugin.protocol", text_type(), "all", "likewise of protocols, as transport.protocol"},
+            {{"nccl_plugin.protocol", text_type(), kAll, "likewise of protocols, as transport.protocol"},
              [](LinkType& l, const Value& v) {
-               l.nccl.plugin.protocols = forced_names(v, collectives::forced_protocols);
+               if (v.text != kAll) l.nccl.plugin.protocols = forced_names(v, collectives::forced_protocols);
              }},
             {{"nccl_plugin.own_tuner", flag(), "false",
               "of a network: its plugin picks by measured tables, so algorithm nccl takes the fastest between nodes"},

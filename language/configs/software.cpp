@@ -501,6 +501,18 @@ const Table<Software>& software_table() {
           {{"transport.host_copy_efficiency", fraction(), "1",
             "share of a PCIe link's rate, each way, of a GPU that sends and receives at once through host memory"},
            [](S& s, const Value& v) { s.transport.host_copy_efficiency = v.number; }},
+          {{"transport.host_staging_bandwidth", bandwidth_type(), "as much as its links",
+            "what a GPU moves each way at most to or from an adapter through host memory, without GPUDirect RDMA"},
+           [](S& s, const Value& v) { s.transport.host_staging_bandwidth = v.bandwidth; }},
+          {{"transport.net_gdr_level", choice([] {
+              return Names{"PXB", "PHB", "SYS"};
+            }),
+            "PXB",
+            "how far a GPU and an adapter may be apart for GPUDirect RDMA, as NCCL_NET_GDR_LEVEL: no further than PCIe "
+            "switches, than one CPU, or across CPUs; it counts where host_staging_bandwidth is said"},
+           [](S& s, const Value& v) {
+             s.transport.forced.net_gdr_level = static_cast<collectives::GdrLevel>(v.choice);
+           }},
           {{"transport.tree_efficiency", fraction(), "1", "trees' share of the rate that rings reach"},
            [](S& s, const Value& v) { s.transport.tree_efficiency = v.number; }},
           {{"source", text_type(), "", "where the numbers are from"}, [](S& s, const Value& v) { s.source = v.text; }},

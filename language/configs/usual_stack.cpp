@@ -37,4 +37,10 @@ UsualStack usual_stack(const topology::NodeSpec& node, std::uint32_t compute_cap
   return {std::prev(after)->stack, why};
 }
 
+std::string fitted_on(const std::string& gpu, std::uint32_t compute_capability, bool recorded_network) {
+  if (compute_capability == 0)
+    return "which the node names: fitted on NVIDIA's GPUs, so no recording of a " + gpu + " stands behind it";
+  return recorded_network ? "fitted on such nodes" : "fitted on such GPUs over other networks";
+}
+
 }  // namespace stepcast::language

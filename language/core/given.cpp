@@ -89,6 +89,21 @@ Node value_of(const KeyInfo& key, const Given& given) {
   return list;
 }
 
+/// "; did you mean 'cluster.node.nic'?" of the keys of that very last name, the shortest first; else the nearest.
+std::string key_meant(const std::string& path, const std::vector<std::string_view>& all) {
+  constexpr std::size_t kMost = 4;
+  const std::string last = path.substr(path.rfind('.') + 1);
+  std::vector<std::string_view> same;
+  for (const std::string_view each : all)
+    if (each == last || each.ends_with("." + last)) same.push_back(each);
+  std::ranges::stable_sort(same, {}, &std::string_view::size);
+  if (path.find('.') == path.npos || same.empty() || same.size() > kMost) return did_you_mean(path, all);
+  std::string text = "; did you mean ";
+  for (std::size_t i = 0; i < same.size(); ++i)
+    text += (i == 0 ? "" : i + 1 < same.size() ? ", " : " or ") + in_quotes(same[i]);
+  return text + '?';
+}
+
 }  // namespace
 
 void require_key(const Schema& schema, const std::string& path, const Place& place) {
@@ -100,7 +115,7 @@ void require_key(const Schema& schema, const std::string& path, const Place& pla
   if (!below.empty())
     fail(place, "", "found " + in_quotes(path) + ", which groups keys, expected " + one_of("", below));
   const std::vector<std::string_view> views(paths.begin(), paths.end());
-  const std::string near = did_you_mean(path, views);
+  const std::string near = key_meant(path, views);
   const char* const example = find_key(schema, "parallelism.tensor") != nullptr ? "parallelism.tensor" : "cluster.gpus";
   fail(place, "",
        "found the unknown key " + in_quotes(path) + ", expected the path of a key such as '" + example + "'" +

@@ -50,6 +50,38 @@ bool begin_alike(std::string_view name, std::string_view word) {
   return alike >= kFewest && alike + 1 >= name.size();
 }
 
+/// How many letters the two have in common in one piece, if there is a digit among them: '4090' of 'rtx4090' and
+/// 'pcie-8x4090'; else 0.
+std::size_t common_part(std::string_view a, std::string_view b) {
+  std::size_t most = 0;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      std::size_t length = 0;
+      bool digit = false;
+      while (i + length < a.size() && j + length < b.size() && same(a[i + length], b[j + length])) {
+        digit = digit || (a[i + length] >= '0' && a[i + length] <= '9');
+        ++length;
+      }
+      if (digit) most = std::max(most, length);
+    }
+  return most;
+}
+
+/// The names that have the longest part in common with the word, if it is as long as a model's number and half of the
+/// word.
+std::vector<std::string_view> with_a_common_part(std::string_view word, std::span<const std::string_view> names) {
+  std::size_t most = std::max(kLongEnough, (word.size() + 1) / 2);
+  std::vector<std::string_view> found;
+  if (word.size() > kLongestCompared) return found;
+  for (const std::string_view name : names) {
+    const std::size_t common = common_part(word, name);
+    if (common > most) found.clear();
+    if (common >= most) found.push_back(name);
+    most = std::max(most, common);
+  }
+  return found;
+}
+
 }  // namespace
 
 std::string_view nearest(std::string_view word, std::span<const std::string_view> names) {
@@ -83,10 +115,13 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
 }
 
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> names) {
-  const std::string_view near = nearest(word, names);
-  if (near.empty()) return {};
   constexpr std::size_t kMostNear = 4;
   std::vector<std::string_view> all;
+  const std::string_view near = nearest(word, names);
+  if (near.empty()) {
+    all = with_a_common_part(word, names);
+    if (all.empty() || all.size() > kMostNear) return {};
+  }
   for (const std::string_view name : names)
     if (word.size() >= kLongEnough && continues(name, word) && all.size() < kMostNear) all.push_back(name);
   if (all.empty()) all.push_back(near);

@@ -265,7 +265,12 @@ TEST_F(Collective, PutsBothColumnsOfALogBesideThePrediction) {
   EXPECT_EQ(one_process[1]["time_s"], rows[1]["time_s"]);
   EXPECT_DOUBLE_EQ(issue_s(8), 8e-3);
   EXPECT_DOUBLE_EQ(issue_s(2), 2e-3);
-  EXPECT_THAT(error({"--node", "dgx-a100-80gb", "--gpus-per-process", "8"}), HasSubstr("found without --compare"));
+  // Without a log too, no row takes less than that.
+  const std::string forecast = output({"--node", "dgx-a100-80gb", "--sizes", "8B,1GiB", "--format", "json",
+                                       "--gpus-per-process", "8", "--set", "transport.issue=1ms"});
+  EXPECT_DOUBLE_EQ(nlohmann::json::parse(forecast)["rows"][0]["time_s"].get<double>(), 8e-3);
+  EXPECT_EQ(nlohmann::json::parse(forecast)["notes"],
+            nlohmann::json({"8 GPUs a process, which launches their parts in 8.00 ms"}));
 }
 
 TEST_F(Collective, TakesFromALogWhatItSaysOfItsRun) {
@@ -280,12 +285,15 @@ TEST_F(Collective, TakesFromALogWhatItSaysOfItsRun) {
   const std::string said = "# nThread 1 nGpus 8 minBytes 64\nNCCL version 2.14.3+cuda11.8\n";
   const auto json = nlohmann::json::parse(output(compared(said, {"--format", "json"})));
   EXPECT_DOUBLE_EQ(json["rows"][0]["time_s"], 8e-3);
-  EXPECT_EQ(json["notes"], nlohmann::json({"8 GPUs a process, as the log says", "NCCL 2.14.3, as the log says",
-                                           "algorithms as NCCL's own model picks them: --algorithm"}));
-  EXPECT_EQ(
-      nlohmann::json::parse(output(compared(said, {"--format", "json", "--gpus-per-process", "2", "--set",
-                                                   "transport.nccl_version=2.20.5", "--algorithm", "ring"})))["notes"],
-      nlohmann::json::array());
+  EXPECT_EQ(json["notes"],
+            nlohmann::json({"all_reduce is taken, as the log names no program and its columns are those of "
+                            "reduce_scatter, send_recv as well: --op",
+                            "8 GPUs a process, as the log says", "NCCL 2.14.3, as the log says",
+                            "algorithms as NCCL's own model picks them: --algorithm"}));
+  EXPECT_EQ(nlohmann::json::parse(output(
+                compared(said, {"--format", "json", "--gpus-per-process", "2", "--set", "transport.nccl_version=2.20.5",
+                                "--algorithm", "ring", "--op", "all_reduce"})))["notes"],
+            nlohmann::json::array());
   const std::string assumed = output(compared(""));
   EXPECT_THAT(assumed, HasSubstr("note: one GPU a process is assumed"));
   EXPECT_THAT(assumed, HasSubstr("note: NCCL 2.30.7 is assumed"));
@@ -293,6 +301,61 @@ TEST_F(Collective, TakesFromALogWhatItSaysOfItsRun) {
               HasSubstr("--gpus-per-process: found 3, expected a number that divides the 8 GPUs"));
   EXPECT_THAT(error(compared("# nThread 1 nGpus 16 x\n")), HasSubstr("found 16 GPUs a process (-g times -t)"));
   EXPECT_THAT(error(compared("", {"--op", "all_gather"})), HasSubstr("whose redop is that of a sum, expected 'none'"));
+}
+
+// sendrecv_perf prints a sum for its redop.
+TEST_F(Collective, TellsByItsColumnsWhichOperationALogIsOf) {
+  const auto log_of = [&](const char* redop, const char* root, double busbw) {
+    std::ofstream(file("run.log")) << "#  size  count  type  redop  root  time  algbw  busbw #wrong\n"
+                                   << "  134217728  33554432  float  " << redop << "  " << root << "  1000.0  100.00  "
+                                   << busbw << "  0\n";
+    return std::vector<std::string>{"--node", "dgx-a100-80gb", "--compare", file("run.log")};
+  };
+  const auto taken = [&](const char* redop, const char* root, double busbw) {
+    return output(log_of(redop, root, busbw));
+  };
+  EXPECT_THAT(taken("sum", "-1", 175), HasSubstr("note: all_reduce is taken"));
+  EXPECT_THAT(taken("sum", "-1", 87.5), HasSubstr("note: reduce_scatter is taken"));
+  EXPECT_THAT(taken("sum", "-1", 100),
+              HasSubstr("note: send_recv is taken, as the log names no program and its columns "
+                        "are like no other operation's: --op"));
+  EXPECT_THAT(taken("sum", "0", 100), HasSubstr("note: reduce is taken"));
+  EXPECT_THAT(taken("none", "0", 100), HasSubstr("note: broadcast is taken"));
+  EXPECT_THAT(error(log_of("none", "-1", 87.5)),
+              HasSubstr("--op: missing beside a log that names no program and whose columns are those of all_gather, "
+                        "all_to_all, gather, scatter"));
+  EXPECT_THAT(error(log_of("sum", "-1", 12)), HasSubstr("whose columns are like no operation's"));
+  std::vector<std::string> said = log_of("sum", "-1", 100);
+  said.insert(said.end(), {"--op", "send_recv"});
+  EXPECT_THAT(output(said), HasSubstr("send_recv over 8 GPUs"));
+  const std::string rows = content(file("run.log"));
+  std::ofstream(file("run.log")) << "./build/all_gather_perf -b 128M\nRCCL version : 2.22.3-develop\n" << rows;
+  const std::string named = output({"--node", "dgx-a100-80gb", "--compare", file("run.log")});
+  EXPECT_THAT(named, HasSubstr("note: all_gather, as the log names its program"));
+  EXPECT_THAT(named, HasSubstr("note: RCCL 2.22.3, as the log says, taken as the NCCL of that release"));
+}
+
+TEST_F(Collective, OfOneRankSaysThatItSendsNothing) {
+  EXPECT_THAT(output({"--node", "dgx-h100", "--gpus", "1", "--sizes", "1MiB"}),
+              HasSubstr("note: one rank has nobody to send to"));
+}
+
+TEST_F(Collective, TuningLeavesOutWhatTheNetworksPluginDoes) {
+  const std::string text = output({"--node", "aws-p4d", "--nodes", "4", "--tuning"});
+  EXPECT_THAT(text, HasSubstr("tree/Simple"));
+  EXPECT_THAT(text, testing::Not(HasSubstr("/LL")));
+}
+
+TEST_F(Collective, NamesTheAllocationOfAFewGpusOfEachNode) {
+  EXPECT_THAT(error({"--node", "aws-g4dn", "--nodes", "2", "--gpus", "2"}),
+              HasSubstr("or for 1 GPU of each node allocation 'node0:0,node1:0'"));
+  EXPECT_THAT(error({"--node", "dgx-h100", "--nodes", "8", "--gpus", "16"}),
+              HasSubstr("allocation 'node0:0-1,node1:0-1,node2:0-1,node3:0-1,...'"));
+}
+
+TEST_F(Collective, SuggestsKeysOfTheSameLastName) {
+  EXPECT_THAT(error({"--node", "dgx-h100", "--set", "cluster.nic=ethernet-100g-tcp"}),
+              HasSubstr("did you mean 'cluster.node.nic'?"));
 }
 
 TEST_F(Collective, RefusesWhatNcclCannotBe) {

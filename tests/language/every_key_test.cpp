@@ -188,6 +188,7 @@ TEST(EveryKey, OfTheClusterIsStored) {
   EXPECT_EQ(node.nics, 9u);  // cluster.nics_per_node goes over the node's
   EXPECT_EQ(node.nvlinks_per_gpu, 7u);
   EXPECT_FALSE(node.pcie_p2p);
+  EXPECT_EQ(node.socket_links, 6u);
   EXPECT_FALSE(node.nvlink_sharp);
   EXPECT_TRUE(small_with("cluster: {node: {base: dgx-a100-80gb, nvlink_sharp: true}}").cluster.node.nvlink_sharp);
   EXPECT_EQ(node.host_time, 1.5);
@@ -517,6 +518,8 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_EQ(software.transport.tree_efficiency, 0.45);
   EXPECT_EQ(software.transport.host_bridge_efficiency, 0.47);
   EXPECT_EQ(software.transport.host_copy_efficiency, 0.48);
+  EXPECT_EQ(software.transport.host_staging_bandwidth, Bandwidth{9e9});
+  EXPECT_EQ(software.transport.forced.net_gdr_level, collectives::GdrLevel::phb);
   const collectives::Transport& t = software.transport;
   EXPECT_EQ(t.ramp, nanoseconds(51));
   EXPECT_EQ(t.channels, 52u);

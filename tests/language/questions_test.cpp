@@ -78,7 +78,7 @@ TEST(Set, ContradictionsAreErrors) {
   };
   const std::string both =
       "--set cluster.gpus=32: cluster.gpus: found '32' beside nodes '8' of 8 GPUs, expected one of "
-      "the two keys";
+      "the two keys, or for 4 GPUs of each node allocation 'node0:0-3,node1:0-3,node2:0-3,node3:0-3,...'";
   EXPECT_EQ(of({"cluster.gpus=32", "cluster.nodes=8"}), both);
   EXPECT_EQ(of({"cluster.nodes=8", "cluster.gpus=32"}), both);
   EXPECT_EQ(of({"cluster.nodes=8", "cluster.gpus=64"}), "");
@@ -340,7 +340,8 @@ TEST(Tables, ContradictoryCellsOfOneRowAreAnError) {
                                                    "gpt3-175b,dgx-a100-80gb,64,,64,1,1024,8,full,[mlp]\n");
   const std::vector<Question> rows = ask(path);
   EXPECT_EQ(error_of(rows.at(0)),
-            "rivals.csv:2:25: cluster.gpus: found '32' beside nodes '8' of 8 GPUs, expected one of the two keys");
+            "rivals.csv:2:25: cluster.gpus: found '32' beside nodes '8' of 8 GPUs, expected one of the two keys, or "
+            "for 4 GPUs of each node allocation 'node0:0-3,node1:0-3,node2:0-3,node3:0-3,...'");
   EXPECT_EQ(error_of(rows.at(1)), "");
   EXPECT_EQ(
       error_of(rows.at(2)),

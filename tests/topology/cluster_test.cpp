@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <ostream>
 #include <stdexcept>
 #include <string>
@@ -224,6 +225,50 @@ TEST(Cluster, SaysWhereThereIsNoWay) {
   const Cluster one = build_cluster(node, rail_fabric(), 4), two = build_cluster(node, rail_fabric(), 8);
   EXPECT_EQ(error_of([&] { one.path(GpuId{0}, GpuId{3}); }), "no path from node 0 / left to node 0 / island");
   EXPECT_EQ(error_of([&] { two.path(GpuId{7}, GpuId{1}); }), "no path from node 1 / island to node 0 / middle");
+}
+
+/// Two sockets of four GPUs each, without switches.
+NodeSpec two_sockets(std::uint32_t links) {
+  NodeSpec node = pcie_box();
+  node.gpus = 8;
+  node.gpus_per_pcie_switch = 0;
+  node.socket_links = links;
+  return node;
+}
+
+/// By socket link from the first socket to the second: how many pairs of GPUs cross it.
+std::map<LinkId, int> pairs_by_socket_link(const Cluster& cluster) {
+  std::map<LinkId, int> pairs;
+  for (std::uint32_t a = 0; a < 4; ++a)
+    for (std::uint32_t b = 4; b < 8; ++b)
+      for (const LinkId link : cluster.path(GpuId{a}, GpuId{b}).links)
+        if (cluster.link_traits(link).kind == LinkKind::socket) ++pairs[link];
+  return pairs;
+}
+
+TEST(SocketLinks, PairsSpreadOverThemAndEachPairHasOne) {
+  for (const std::uint32_t links : {1u, 2u, 3u, 4u}) {
+    const Cluster cluster = build_cluster(two_sockets(links), big_switch(), 8);
+    const std::map<LinkId, int> pairs = pairs_by_socket_link(cluster);
+    ASSERT_EQ(pairs.size(), links);
+    for (const auto& [link, crossing] : pairs) EXPECT_NEAR(crossing, 16.0 / links, 1) << links;
+    EXPECT_EQ(cluster.path(GpuId{0}, GpuId{4}).bandwidth.value, 16e9);  // test_socket()
+  }
+}
+
+TEST(SocketLinks, AWayBackTakesTheSameLinkAsTheWayThere) {
+  const Cluster cluster = build_cluster(two_sockets(3), big_switch(), 8);
+  for (std::uint32_t a = 0; a < 4; ++a)
+    for (std::uint32_t b = 4; b < 8; ++b) {
+      const Path there = cluster.path(GpuId{a}, GpuId{b}), back = cluster.path(GpuId{b}, GpuId{a});
+      // The two directions of a link stand side by side in the graph.
+      EXPECT_EQ(index(there.links[1]) / 2, index(back.links[1]) / 2) << a << ' ' << b;
+    }
+}
+
+TEST(SocketLinks, NoneIsAnError) {
+  EXPECT_THAT(error_of([] { build_cluster(two_sockets(0), big_switch(), 8); }),
+              testing::HasSubstr("socket_links: sockets are joined by at least 1"));
 }
 
 }  // namespace

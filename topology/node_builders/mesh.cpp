@@ -81,9 +81,9 @@ Graph build_mesh(const NodeSpec& node) {
   return graph;
 }
 
-constexpr std::array<std::string_view, 10> kReads = {"gpus",         "sockets", "trays",    "gpus_per_pcie_switch",
-                                                     "nics",         "pcie",    "nic_pcie", "socket_link",
-                                                     "nvlink_pairs", "nvlink"};
+constexpr std::array<std::string_view, 11> kReads = {"gpus",         "sockets",      "trays",    "gpus_per_pcie_switch",
+                                                     "nics",         "pcie",         "nic_pcie", "socket_link",
+                                                     "socket_links", "nvlink_pairs", "nvlink"};
 
 }  // namespace
 

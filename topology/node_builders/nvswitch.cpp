@@ -43,9 +43,9 @@ Graph build_nvswitch(const NodeSpec& node) {
   return graph;
 }
 
-constexpr std::array<std::string_view, 12> kReads = {
-    "gpus",     "sockets",     "trays",           "gpus_per_pcie_switch", "nics",          "pcie",
-    "nic_pcie", "socket_link", "nvlinks_per_gpu", "nvswitch_boards",      "trunk_nvlinks", "nvlink"};
+constexpr std::array<std::string_view, 13> kReads = {
+    "gpus",        "sockets",      "trays",           "gpus_per_pcie_switch", "nics",          "pcie",  "nic_pcie",
+    "socket_link", "socket_links", "nvlinks_per_gpu", "nvswitch_boards",      "trunk_nvlinks", "nvlink"};
 
 }  // namespace
 

@@ -22,9 +22,9 @@ Graph build_pcie(const NodeSpec& node) {
   return graph;
 }
 
-constexpr std::array<std::string_view, 10> kReads = {
-    "gpus", "sockets",  "trays",       "gpus_per_pcie_switch", "nics",
-    "pcie", "nic_pcie", "socket_link", "nvlinks_per_gpu",      "nvlink"};
+constexpr std::array<std::string_view, 11> kReads = {
+    "gpus",     "sockets",     "trays",        "gpus_per_pcie_switch", "nics",  "pcie",
+    "nic_pcie", "socket_link", "socket_links", "nvlinks_per_gpu",      "nvlink"};
 
 }  // namespace
 

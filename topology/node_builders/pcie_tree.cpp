@@ -14,6 +14,7 @@ std::vector<std::uint32_t> add_pcie_tree(Graph& graph, const NodeSpec& node) {
     throw InputError(node.name, "trays: " + std::to_string(node.sockets) + " sockets cannot be spread evenly over " +
                                     std::to_string(node.trays));
   }
+  if (node.socket_links == 0) throw InputError(node.name, "socket_links: sockets are joined by at least 1");
   const std::uint32_t sockets_per_tray = node.sockets / node.trays;
   const LinkType& pcie = need(node, "pcie", node.pcie);
 
@@ -21,7 +22,8 @@ std::vector<std::uint32_t> add_pcie_tree(Graph& graph, const NodeSpec& node) {
   for (std::uint32_t s = 0; s < node.sockets; ++s) {
     sockets.push_back(graph.add(DeviceKind::cpu, "cpu " + std::to_string(s)));
     for (std::uint32_t other = s - s % sockets_per_tray; other < s; ++other) {
-      graph.join(sockets[other], sockets[s], need(node, "socket_link", node.socket_link));
+      const LinkType& type = need(node, "socket_link", node.socket_link);
+      for (std::uint32_t link = 0; link < node.socket_links; ++link) graph.join(sockets[other], sockets[s], type);
     }
   }
 

@@ -62,9 +62,9 @@ Graph build_torus(const NodeSpec& node) {
   return graph;
 }
 
-constexpr std::array<std::string_view, 11> kReads = {"gpus",  "sockets",     "trays",    "gpus_per_pcie_switch",
-                                                     "nics",  "pcie",        "nic_pcie", "socket_link",
-                                                     "torus", "torus_wraps", "nvlink"};
+constexpr std::array<std::string_view, 12> kReads = {"gpus",         "sockets", "trays",       "gpus_per_pcie_switch",
+                                                     "nics",         "pcie",    "nic_pcie",    "socket_link",
+                                                     "socket_links", "torus",   "torus_wraps", "nvlink"};
 
 }  // namespace
 

@@ -89,7 +89,13 @@ TEST(NcclTests, ReadsHowManyGpusAProcessDrivesAndWhichNcclRan) {
   std::string behind = kNew;  // NCCL says it when it starts, which may be behind the header
   behind.insert(behind.find("           8  "), "NCCL version 2.21.5+cuda12.4\n");
   EXPECT_EQ(parse_nccl_tests(behind, "a.log")[0].nccl_version, "2.21.5");
+  EXPECT_FALSE(read("NCCL version 2.9.9+cuda11.3\n").is_rccl);
+  EXPECT_EQ(read("RCCL version : 2.22.3-develop:7fe3c0d\n").nccl_version, "2.22.3");
+  EXPECT_TRUE(read("RCCL version 2.18.3+hip6.0\n").is_rccl);
   EXPECT_EQ(read("").reduces, true);
+  EXPECT_EQ(read("").has_root, false);
+  EXPECT_DOUBLE_EQ(read("").bus_over_alg.value(), 1);
+  EXPECT_FALSE(parse_nccl_tests(kOld, "a.log")[0].bus_over_alg);
   EXPECT_FALSE(parse_nccl_tests(kOld, "a.log")[0].reduces);
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "collectives/timing/timer.h"
 #include "tests/collectives/fixtures.h"
@@ -90,6 +91,57 @@ TEST(BouncedCopies, AdaptersWithoutGpuDirectAreReachedThroughHostMemory) {
   EXPECT_DOUBLE_EQ(slower({.gpus = 1, .nodes = 4}, Operation::all_reduce), 1 / kShare);
   EXPECT_DOUBLE_EQ(slower({.gpus = 1, .nodes = 2}, Operation::broadcast), 1);
   EXPECT_DOUBLE_EQ(slower({.gpus = 1, .nodes = 4, .p2p = true}, Operation::all_reduce), 1);
+}
+
+// Through host memory an adapter has what the GPU moves there, on nodes without peer-to-peer and behind CPUs.
+TEST(BouncedCopies, AdaptersBehindACpuAreReachedThroughHostMemoryAtTheStagingRate) {
+  constexpr Bandwidth kStaging{4e9};
+  const auto time = [&](const HostMachine& machine, Transport transport) {
+    Timer timer(build_host(machine), std::move(transport));
+    return one(timer, Operation::all_reduce, kMessage, gpus(machine.nodes * machine.gpus), "ring").duration;
+  };
+  const auto staged = [&](GdrLevel level) {
+    Transport transport{.host_staging_bandwidth = kStaging};
+    transport.forced.net_gdr_level = level;
+    return transport;
+  };
+  const HostMachine two{.gpus = 1, .nodes = 2}, direct{.gpus = 1, .nodes = 2, .p2p = true};
+  EXPECT_EQ(time(two, staged(GdrLevel::pxb)), kMessage / kStaging);
+  EXPECT_EQ(time(direct, staged(GdrLevel::pxb)), kMessage / kStaging);
+  EXPECT_EQ(time(direct, staged(GdrLevel::phb)), kMessage / kPcie);
+  EXPECT_EQ(time(two, staged(GdrLevel::sys)), kMessage / kStaging);  // no GPUDirect without peer-to-peer
+  // Behind a PCIe switch of its own the adapter reads the GPU.
+  const HostMachine behind_a_switch{.gpus = 1, .gpus_per_switch = 1, .nodes = 2, .p2p = true};
+  EXPECT_EQ(time(behind_a_switch, staged(GdrLevel::pxb)), kMessage / kPcie);
+  // Copies from GPU to GPU are no staging.
+  EXPECT_EQ(time({.gpus = 2}, staged(GdrLevel::pxb)), kMessage / kPcie);
+}
+
+// The adapter hangs off the other socket.
+TEST(BouncedCopies, GpuDirectAcrossSocketsNeedsTheLevelSys) {
+  const auto time = [&](GdrLevel level) {
+    Transport transport{.host_staging_bandwidth = Bandwidth{4e9}};
+    transport.forced.net_gdr_level = level;
+    topology::NodeSpec node;
+    node.name = "node";
+    node.builder = "graph";
+    node.gpus = 1;
+    const auto link = [](topology::LinkKind kind, Bandwidth rate) {
+      return topology::LinkType{.name = "link", .kind = kind, .bandwidth = rate, .source = {}};
+    };
+    node.devices = {{"near", "cpu"}, {"far", "cpu"}, {"gpu", "gpu"}, {"nic", "nic"}};
+    node.links = {{"near", "gpu", link(topology::LinkKind::pcie, kPcie)},
+                  {"far", "nic", link(topology::LinkKind::pcie, kPcie)},
+                  {"near", "far", link(topology::LinkKind::socket, kWide)}};
+    node.nic = link(topology::LinkKind::network, kWide);
+    topology::FabricSpec fabric;
+    fabric.name = "fabric";
+    fabric.kind = "one-switch";
+    Timer timer(topology::build_cluster(node, fabric, 2), transport);
+    return one(timer, Operation::all_reduce, kMessage, gpus(2), "ring").duration;
+  };
+  EXPECT_EQ(time(GdrLevel::phb), kMessage / Bandwidth{4e9});
+  EXPECT_EQ(time(GdrLevel::sys), kMessage / kPcie);
 }
 
 TEST(BouncedCopies, FoldedEqualsUnfoldedAndRatesScaleTimes) {

@@ -95,6 +95,7 @@ void add_own_node(Choices& choose, const ConfigNames& names, RandomMachine& mach
   if (choose.one_in(4)) node.add("pcie_p2p", false);
   if (choose.one_in(4)) node.add("nvlink_forwarding", true);
   if (choose.one_in(3)) node.add("host_memory", choose.of({"64 GiB", "1 TB"}));
+  if (choose.one_in(4)) node.add("socket_links", choose.of({2, 3}));
   node.add("nic", random_link(choose, "network"));
   machine.cluster.add("node", node);
 }

@@ -38,6 +38,13 @@ TEST(Nearest, FindsAnotherEndOfTheSameWord) {
   EXPECT_EQ(nearest("core", Names{"cores_of_all"}), "cores_of_all");
 }
 
+TEST(Nearest, NamesThoseWithTheSameModelInThem) {
+  EXPECT_EQ(did_you_mean("rtx4090", Names{"pcie-4x4090", "pcie-4x5090", "pcie-8x4090", "tpu-v4-4x4x4"}),
+            "; did you mean 'pcie-4x4090' or 'pcie-8x4090'?");
+  EXPECT_EQ(did_you_mean("my-cluster", Names{"your-cluster-of-h100", "dgx"}),
+            "");  // a part without a number says nothing
+}
+
 TEST(Nearest, IsSilentWhereNothingIsNear) {
   EXPECT_EQ(nearest("colour", Names{"global_batch", "sequence"}), "");
   EXPECT_EQ(nearest("", Names{"a"}), "");
