@@ -56,7 +56,8 @@ struct Software {
   std::string name;
   Attention attention = Attention::unfused;
   bool fused_softmax = true;  ///< scale, mask and softmax in one kernel
-  /// Unfused attention: heads that do not begin at multiples of 16 bytes are multiplied in fp32 on plain cores.
+  /// Unfused attention on NVIDIA's GPUs: heads that do not begin at multiples of 16 bytes are multiplied at fp32's
+  /// rate.
   bool unaligned_heads_on_plain_cores = false;
   bool fused_bias_gelu = true;
   bool fused_bias_dropout_add = true;

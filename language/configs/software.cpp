@@ -94,8 +94,9 @@ const Table<Software>& software_table() {
            [](S& s, const Value& v) { s.attention = static_cast<Attention>(v.choice); }},
           {{"fused_softmax", flag(), "true", "scale, mask and softmax in one kernel"}, store_flag<&S::fused_softmax>},
           {{"unaligned_heads_on_plain_cores", flag(), "false",
-            "unfused attention multiplies heads whose width is no multiple of 16 bytes at fp32's rate: no matrix unit "
-            "takes them"},
+            "unfused attention on NVIDIA's GPUs multiplies heads whose width is no multiple of 16 bytes at fp32's "
+            "rate: "
+            "a cuBLAS that gives them to no matrix unit"},
            store_flag<&S::unaligned_heads_on_plain_cores>},
           {{"fused_bias_gelu", flag(), "true",
             "bias and GELU in one kernel; of a gated activation and its product what is kept"},

@@ -36,8 +36,10 @@ void PassWriter::product(std::int64_t m, std::int64_t k, std::int64_t n, std::in
 
 void PassWriter::head_product(std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t batch, std::int64_t width) {
   constexpr std::int64_t kAligned = 16;  // bytes at a multiple of which a head begins that matrix units read
-  const bool plain = s.software.unaligned_heads_on_plain_cores && width * z.element % kAligned != 0 &&
-                     s.cluster.gpu.peak.contains(Precision::fp32);
+  const Gpu& gpu = s.cluster.gpu;
+  const bool cublas = gpu.compute_capability > 0;
+  const bool plain = s.software.unaligned_heads_on_plain_cores && cublas && width * z.element % kAligned != 0 &&
+                     gpu.peak.contains(Precision::fp32);
   run(Gemm{.shape = {m, n, k, batch, d(z.element), z.element}, .plain_cores = plain});
 }
 

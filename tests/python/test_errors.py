@@ -106,7 +106,7 @@ def test_a_row_that_cannot_run_stands_beside_the_others(tmp_path, monkeypatch):
     ({"node": "dgx-h1000"}, ["--node", "dgx-h1000"]),
     ({"node": "dgx-h100", "sizes": ["1 parsec"]}, ["--node", "dgx-h100", "--sizes", "1 parsec"]),
     ({"node": "dgx-h100", "set": {"transport.x": 1}}, ["--node", "dgx-h100", "--set", "transport.x=1"]),
-    ({"node": "dgx-h100", "gpus_per_process": 2}, ["--node", "dgx-h100", "--gpus-per-process", 2]),
+    ({"node": "dgx-h100", "gpus_per_process": 3}, ["--node", "dgx-h100", "--gpus-per-process", 3]),
     ({}, []),
 ])
 def test_wrong_options_have_the_text_of_the_program(asked, words, program):

@@ -407,7 +407,7 @@ TEST(BadConfigurations, OfTheTrainerNameTheFlag) {
           "--fsdp full_shard")
           .software.expert_loop,
       true);
-  EXPECT_THAT(of("--optim adafactor"), HasSubstr("--optim: found 'adafactor', expected one of adamw_torch"));
+  EXPECT_THAT(of("--optim rmsprop"), HasSubstr("--optim: found 'rmsprop', expected one of adamw_torch"));
   EXPECT_THAT(of("--torch_compile"), HasSubstr("--torch_compile: found 'true': changes the answer"));
   EXPECT_THAT(of("--deepspeed absent.json"), HasSubstr("--deepspeed: found 'absent.json', but no such file"));
   EXPECT_THAT(of("--deepspeed $FILE"), HasSubstr("--deepspeed: found '$FILE', expected the name of a JSON file"));

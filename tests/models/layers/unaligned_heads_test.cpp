@@ -10,7 +10,7 @@ namespace stepcast::schedules {
 namespace {
 
 /// A layer of 16 heads, `width` numbers of two bytes wide.
-Block layer_of_heads(std::int64_t width, bool plain_cores) {
+Block layer_of_heads(std::int64_t width, bool plain_cores, std::uint32_t compute_capability = 80) {
   Scenario s = round_numbers(1);
   s.model.family = Family::gpt;
   s.model.heads = s.model.kv_heads = 16;
@@ -19,6 +19,7 @@ Block layer_of_heads(std::int64_t width, bool plain_cores) {
   s.training.attention = Attention::unfused;
   s.software.unaligned_heads_on_plain_cores = plain_cores;
   s.cluster.gpu.peak[Precision::fp32] = {1e13};
+  s.cluster.gpu.compute_capability = compute_capability;
   return first_layer(s);
 }
 
@@ -46,6 +47,7 @@ TEST(UnalignedHeads, AreOfNoOtherWidthAndNoOtherSoftware) {
     EXPECT_EQ(on_plain_cores(layer.forward) + on_plain_cores(layer.backward), 0) << width;
   }
   EXPECT_EQ(on_plain_cores(layer_of_heads(108, true).forward), 2);  // 216 bytes
+  EXPECT_EQ(on_plain_cores(layer_of_heads(150, true, 0).forward), 0) << "another maker's library";
 }
 
 }  // namespace
