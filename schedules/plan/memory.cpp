@@ -319,7 +319,6 @@ StageContents stage_contents(const Scenario& s, const Blocks& blocks, std::span<
     const double share = largest(blocks, chunks, at_work) / trained.all;
     use.gradients = bytes(d(use.gradients.value) * share);
     contents.one_update *= share;
-    contents.with_gradients.reset();
   }
   if (s.software.dummy_weight_gradients) buffers += one_gradient_per_shape(blocks, chunks) * e;
   use.buffers = bytes(buffers);
@@ -337,7 +336,8 @@ MemoryUse at_peak(const Scenario& s, const Blocks& blocks, std::span<const Block
   const PeakActivations most = peak_of(contents.activations);
   use.activations = most.on_gpu;
   const Bytes all_gradients = use.gradients;
-  if (contents.with_gradients) use.gradients = peak_of(*contents.with_gradients).on_gpu - most.on_gpu;
+  if (contents.with_gradients)
+    use.gradients = std::min(use.gradients, peak_of(*contents.with_gradients).on_gpu - most.on_gpu);
   if (s.offload.optimizer == Tier::gpu && s.training.optimizer != Optimizer::none) {
     const Bytes update = all_gradients + bytes(contents.one_update * s.software.optimizer_temporaries);
     use.buffers += std::max(Bytes{}, update - use.gradients - use.activations);
