@@ -441,6 +441,12 @@ void refuse(const Words& words, std::string_view key, const std::string& expecte
                    "found " + in_quotes(found.text) + ", expected " + expected + because_of(found.unset));
 }
 
+void refuse_rare_optimizers(const Words& words) {
+  const std::string optimizer = text_of(words, "training.optimizer");
+  if (optimizer == "lion" || optimizer == "adafactor")
+    refuse(words, "training.optimizer", "adam, sgd, momentum or none");
+}
+
 void refuse_both(const Words& words, std::string_view one, std::string_view other) {
   const auto said = words.find(one), contradicting = words.find(other);
   if (said == words.end() || contradicting == words.end()) return;

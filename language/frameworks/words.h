@@ -55,4 +55,7 @@ std::string list_of_names(std::string_view names);
 /// Throws InputError where both words are said, and neither says "false": the framework takes one of them.
 void refuse_both(const Words& words, std::string_view one, std::string_view other);
 
+/// The same for training.optimizer, of a framework that has Adam and SGD, with momentum or without, and no other.
+void refuse_rare_optimizers(const Words& words);
+
 }  // namespace stepcast::language

@@ -169,6 +169,10 @@ TEST_F(LaunchLines, ThatCannotBeAreRefusedByName) {
   refused("emit scenarios/published/mtnlg_530b.csv --to megatron", "found a table or a stream");
   refused("emit scenarios/quickstart.yaml --to nanotron", "pipeline.schedule: found 'interleaved-1f1b'");
   refused("emit scenarios/quickstart.yaml --to megatron --set parallelism.tensor=7", "parallelism.tensor");
+  refused("emit scenarios/quickstart.yaml --to megatron --set training.optimizer=lion",
+          "training.optimizer: found 'lion', expected adam, sgd, momentum or none");
+  refused("emit scenarios/llama2-7b-zero3.yaml --to deepspeed --set training.optimizer=adafactor",
+          "training.optimizer: found 'adafactor', expected adam");
   refused("import", "no framework given");
   refused("import nemmo x.yaml", "found 'nemmo', expected one of megatron");
   refused("import megatron", "no configuration given");

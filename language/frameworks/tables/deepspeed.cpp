@@ -180,6 +180,7 @@ void spell_deepspeed(Words& words, const Framework&) {
     say(words, "@bucket", std::to_string(bytes / element));
     words.erase(bucket);
   }
+  refuse_rare_optimizers(words);
   const std::string optimizer = text_of(words, "training.optimizer");
   if (optimizer != "none") say(words, "@optimizer", take(words, "training.optimizer") == "adam" ? "adam" : "sgd");
   if (optimizer == "momentum") say(words, "@momentum", "0.9");

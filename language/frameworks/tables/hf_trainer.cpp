@@ -305,8 +305,8 @@ void spell_hf(Words& words, const Framework&) {
   take(words, "parallelism.context_method");
   const std::string engine = engine_of(words);
   const std::string optimizer = text_of(words, "training.optimizer");
-  if (optimizer != "adam" && optimizer != "sgd")
-    refuse_key(words, "training.optimizer", "expected adam or sgd: --optim sgd has no momentum");
+  if (optimizer == "momentum" || optimizer == "none")
+    refuse_key(words, "training.optimizer", "expected adam, sgd, lion or adafactor: --optim sgd has no momentum");
   if (const std::string recompute = text_of(words, "recompute"); recompute == "full" || recompute == "none")
     say(words, "@recompute", take(words, "recompute"));
   if (const std::string model = take(words, "@model"); !model.empty()) {

@@ -482,6 +482,7 @@ void spell_megatron_core(Words& words, const Framework& framework) {
   spell_data_parallel(words);
   spell_memory(words, framework);
   spell_model(words, framework);
+  refuse_rare_optimizers(words);
   const std::string optimizer = take(words, "training.optimizer");
   if (optimizer == "none") say(words, "training.optimizer", optimizer);
   say(words, "@optimizer", optimizer == "adam" ? "adam" : "sgd");
