@@ -154,7 +154,8 @@ std::string hf_plan(PlanDice& dice) {
   PlanSizes size{ddp || fsdp ? 1 : dice.of({1u, 2u}), 1, 1, dice.of({2u, 4u, 8u, 16u}), 1};
   std::string training = dice.of({"precision: bf16", "precision: bf16", "precision: fp16", "precision: fp32"});
   const bool low = training.ends_with("16");
-  if (dice.chance(10)) training += fmt::format(", optimizer: {}", dice.of({"sgd", "lion", "adafactor"}));
+  const char* optimizer = ddp || fsdp ? dice.of({"sgd", "lion", "adafactor"}) : "sgd";  // of DeepSpeed's own
+  if (dice.chance(10)) training += fmt::format(", optimizer: {}", optimizer);
   if (dice.chance(10)) training += ", attention: unfused";
   std::string yaml = sized(size, "") + batch(dice, size, training.c_str());
   yaml += dice.chance(50) ? fmt::format("model: {}\n", dice.of({"llama3-8b", "gpt2-1.5b", "falcon-7b"}))
