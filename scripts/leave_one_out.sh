@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # leave_one_out.sh [PROGRAM]: fits the constants that a published table was fitted to once more, without that table: to the least
 # mean error of all other published and assumed tables. Writes them to tests/golden/left_out.txt; a test forecasts
-# the table with them and writes docs/accuracy.md. Some 2 minutes. Run it when the model or a constant changed.
+# the table with them and writes docs/accuracy.md. Some 7 minutes. Run it when the model or a constant changed.
 set -euo pipefail
 cd "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.."
 program=${1:-build/release/stepcast}
