@@ -26,9 +26,13 @@ bool may_have_root(Operation operation) {
 
 }  // namespace
 
+bool has_redop_of(const NcclTestsTable& table, Operation operation) {
+  return !table.reduces || *table.reduces == reduces(operation) || operation == Operation::send_recv;
+}
+
 bool prints_so(const NcclTestsTable& table, Operation operation, std::uint32_t ranks) {
   constexpr double kNear = 0.01;  // bus factors of two operations over up to 50 ranks differ by more
-  if (table.reduces && *table.reduces != reduces(operation) && operation != Operation::send_recv) return false;
+  if (!has_redop_of(table, operation)) return false;
   if (table.has_root && *table.has_root && !may_have_root(operation)) return false;
   if (table.has_root && !*table.has_root && (operation == Operation::broadcast || operation == Operation::reduce))
     return false;

@@ -15,9 +15,12 @@ struct LoggedOperation {
   std::string note;  ///< which it is and what tells it
 };
 
-/// Whether nccl-tests prints such a table for the operation, as far as its columns tell. redop: a sum's of all_reduce,
-/// reduce and reduce_scatter, "none" of the others; sendrecv_perf prints either, by its release (src/sendrecv.cu).
-/// root: -1 but of broadcast, reduce, gather and scatter. busbw over algbw: collectives::bus_factor.
+/// Whether a table's redop is one that nccl-tests prints for the operation: a sum's of all_reduce, reduce and
+/// reduce_scatter, "none" of the others; sendrecv_perf prints either, by its release (src/sendrecv.cu).
+bool has_redop_of(const calibrate::NcclTestsTable& table, collectives::Operation operation);
+
+/// Whether nccl-tests prints such a table for the operation, as far as its columns tell. redop: has_redop_of. root: -1
+/// but of broadcast, reduce, gather and scatter. busbw over algbw: collectives::bus_factor.
 bool prints_so(const calibrate::NcclTestsTable& table, collectives::Operation operation, std::uint32_t ranks);
 
 /// The operation whose program the log names; in a log that names none that one of all whose tables look so; all_reduce

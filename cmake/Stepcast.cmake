@@ -123,7 +123,7 @@ function(stepcast_library name)
   # or fit constants do not win back, but where a fuzzer runs them a million times.
   if(CMAKE_CXX_FLAGS MATCHES "-fsanitize" AND name MATCHES "^(calibrate|language|app)$" AND NOT STEPCAST_FUZZ)
     target_compile_options(${name} PRIVATE -O0)
-  elseif(CMAKE_BUILD_TYPE STREQUAL "Release" AND name MATCHES "^(calibrate|language|app)$" AND NOT STEPCAST_FUZZ)
+  elseif(CMAKE_BUILD_TYPE STREQUAL "Release" AND name MATCHES "^(language|app)$" AND NOT STEPCAST_FUZZ)
     target_compile_options(${name} PRIVATE -O1)
   endif()
   stepcast_precompile(${name} ${precompiled_of_libraries} ${ARG_PRECOMPILED})

@@ -69,8 +69,7 @@ LoggedRun read_measured(std::span<const calibrate::NcclTestsTable> tables, const
       throw InputError(
           shown, fmt::format("found a table of {} ranks, expected {}: give --gpus or --nodes", table.ranks, ranks));
     }
-    if (table.operation.empty() && table.reduces && *table.reduces != reduces(operation) &&
-        operation != Operation::send_recv) {  // whose program prints either
+    if (table.operation.empty() && !has_redop_of(table, operation)) {
       throw InputError(place,
                        fmt::format("found a table whose redop is {}, expected {}, as --op {} has",
                                    *table.reduces ? "that of a sum" : "'none'",
