@@ -122,6 +122,9 @@ struct Software {
   Partition partition = Partition::layers;  ///< of the model among stages
   bool gather_inputs_again = true;  ///< sequence parallelism: backward gathers again what a multiply gathered forward;
                                     ///< else that was kept
+  /// 16 bits as torch.autocast has them: parameters, the residual stream, norms and softmax are in fp32, and what
+  /// multiplies read is cast for them.
+  bool autocast = false;
   bool fp32_adapters = false;  ///< under autocast: an adapter's input is cast to fp32, where its dropout runs, and back
   bool adapter_all_to_all = false;  ///< sequence parallelism: results of adapters behind a layer's second multiplies
                                     ///< are exchanged for those of a rank's own tokens; else all are gathered

@@ -160,6 +160,10 @@ const Table<Software>& software_table() {
           {{"gather_inputs_again", flag(), "true",
             "sequence parallelism: backward gathers again what a multiply gathered forward; false: that was kept"},
            store_flag<&S::gather_inputs_again>},
+          {{"autocast", flag(), "false",
+            "fp16, bf16: as torch.autocast: parameters, what goes past attention and feed-forward, norms and softmax "
+            "are in fp32, and what multiplies read is cast for them; false: all is in 16 bits"},
+           store_flag<&S::autocast>},
           {{"fp32_adapters", flag(), "false",
             "adapters are in fp32 under autocast, as PEFT's are: their input is cast to that, goes through dropout, "
             "and "

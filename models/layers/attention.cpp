@@ -2,6 +2,8 @@
 
 #include "models/layers/adapters.h"
 #include "models/layers/as_double.h"
+#include "models/layers/autocast.h"
+#include "models/layers/autocast_kernels.h"
 #include "models/layers/composite_operators.h"
 #include "models/layers/context_steps.h"
 #include "models/layers/kept_inputs.h"
@@ -133,6 +135,33 @@ void bias_scores(Writer& w) {
   w.backward.touch((z.scores + 3 * z.scores / d(z.samples)) * e, 2);
 }
 
+/// Scale, mask and softmax, which autocast has in fp32: of bf16 by a cast before it, of fp16 as it reads (at::softmax
+/// in PyTorch's aten/src/ATen/native/SoftMax.cpp).
+void softmax(Writer& w) {
+  const StackSizes& z = w.z;
+  const double e = d(z.element), result = d(normed_element(w.s));
+  w.begin(Kind::softmax);
+  if (w.s.software.fused_softmax) {
+    w.forward.touch(z.scores * (e + result));
+    w.backward.touch(z.scores * (2 * result + e));
+  } else if (!casts_apart(w.s)) {
+    w.forward.touch(z.scores * 8 * e, 4);
+    w.backward.touch(z.scores * 8 * e, 4);
+  } else {
+    const int scale_and_mask = w.s.model.family == Family::vit ? 1 : 2;  // an image has no padding
+    w.forward.touch(z.scores * scale_and_mask * 2 * e, scale_and_mask);
+    if (w.s.training.precision == Precision::bf16) {
+      w.forward.touch(z.scores * (e + 3 * result), 2);
+      w.backward.touch(z.scores * (4 * result + e), 2);
+    } else {
+      w.forward.touch(z.scores * (e + result));
+      w.backward.touch(z.scores * (2 * result + e));
+    }
+    w.backward.touch(z.scores * 2 * e);  // scale
+  }
+  w.saves(z.scores * result);
+}
+
 void unfused_core(Writer& w, bool biased) {
   const StackSizes& z = w.z;
   const double e = d(z.element);
@@ -143,18 +172,16 @@ void unfused_core(Writer& w, bool biased) {
 
   if (biased) bias_scores(w);
 
-  const bool fused = w.s.software.fused_softmax;
-  w.begin(Kind::softmax);
-  w.forward.touch(z.scores * (fused ? 2 : 8) * e, fused ? 1 : 4);
-  w.backward.touch(z.scores * (fused ? 3 : 8) * e, fused ? 1 : 4);
-  w.saves(z.scores * e);
-
+  const double result = d(normed_element(w.s));
+  softmax(w);
   if (has_dropout(w.s)) {
     w.begin(Kind::attention_dropout);
-    w.forward.touch(z.scores * (2 * e + kMask));
-    w.backward.touch(z.scores * (2 * e + kMask));
-    w.saves(z.scores * (e + kMask));
+    w.forward.touch(z.scores * (2 * result + kMask));
+    w.backward.touch(z.scores * (2 * result + kMask));
+    w.saves(z.scores * kMask);
   }
+  if (has_dropout(w.s) || result != e) w.saves(z.scores * e);  // what the values are multiplied by
+  cast_for_multiplies(w, z.scores);
 
   w.begin(Kind::attention_values);
   w.forward.head_product(z.sequence, z.keys, z.value_width, z.batch_heads, z.value_width);

@@ -18,29 +18,29 @@ constexpr std::int64_t kFollows = 2;  // classes of bert's next-sentence head
 void plain_norm(Writer& w, double elements) {
   w.begin(Kind::layer_norm);
   w.owns(2 * d(w.z.hidden));
-  w.forward.touch(elements * 2 * d(w.z.element));
-  w.backward.touch(elements * 5 * d(w.z.element), 2);
+  w.forward.touch(elements * 2 * d(w.z.residual_element));
+  w.backward.touch(elements * 5 * d(w.z.residual_element), 2);
 }
 
 Block word_embedding(const Scenario& s, const StackSizes& z) {
-  const double e = d(z.element), h = d(z.hidden);
+  const double h = d(z.hidden), stream = z.residual_bytes();
   const std::int64_t positions = s.model.positions > 0 ? s.model.positions : s.training.sequence;
   OperatorList list;
   Writer w(s, z, list);
   look_up(w);
   w.begin(Kind::positions);
   w.owns(d(positions) * h);
-  w.forward.touch(z.residual * 3 * e);
-  w.backward.touch(z.residual * 2 * e, 2);  // with the segments'
+  w.forward.touch(3 * stream);
+  w.backward.touch(2 * stream, 2);  // with the segments'
   if (s.model.segments > 0) {
     w.begin(Kind::segments);
     w.owns(d(s.model.segments) * h);
-    w.forward.touch(z.residual * 3 * e);
+    w.forward.touch(3 * stream);
   }
   plain_norm(w, z.residual);
-  w.saves(z.residual * e);
+  w.saves(stream);
   embedding_dropout(w);
-  return part_block("embedding", std::move(list), z.hidden_bytes);
+  return part_block("embedding", std::move(list), z.passed_on());
 }
 
 /// A multiply with bias on one row of each sample: forward, and its two gradients.
@@ -102,9 +102,9 @@ Block patch_embedding(const Scenario& s, const StackSizes& z) {
   w.saves(d(rows) * d(patch) * e);
   w.begin(Kind::class_token);  // and positions
   w.owns(h + d(patches(m) + 1) * h);
-  w.forward.touch(d(z.tokens) * h * 3 * e, 2);
-  w.backward.touch(d(z.tokens) * h * e, 2);
-  return part_block("patches", std::move(list), z.hidden_bytes);
+  w.forward.touch(d(z.tokens) * h * d(z.element + 2 * z.residual_element), 2);
+  w.backward.touch(d(z.tokens) * h * d(z.residual_element), 2);
+  return part_block("patches", std::move(list), z.passed_on());
 }
 
 Block class_head(const Scenario& s, const StackSizes& z) {
@@ -113,7 +113,7 @@ Block class_head(const Scenario& s, const StackSizes& z) {
   OperatorList list;
   Writer w(s, z, list);
   norm(w);
-  w.saves(2 * z.residual * d(z.element));
+  w.saves(z.residual_bytes() + z.residual * d(z.element));
   on_first_token(w, Kind::classes, z.hidden, s.model.classes);
   w.begin(Kind::cross_entropy);
   w.forward.touch(logits * 10 * kFloat, 6);
@@ -133,7 +133,7 @@ Blocks encoder_blocks(const Scenario& s) {
   const bool bert = s.model.family == Family::bert;
   Blocks out;
   out.kinds.push_back(bert ? word_embedding(s, z) : patch_embedding(s, z));
-  out.kinds.push_back(layer_block(s, "layer", layer_operators(s, z), z.hidden_bytes));
+  out.kinds.push_back(layer_block(s, "layer", layer_operators(s, z), z.passed_on()));
   out.kinds.push_back(bert ? bert_head(s, z) : class_head(s, z));
   out.order.push_back(0);
   out.order.insert(out.order.end(), static_cast<std::size_t>(s.model.layers), 1);

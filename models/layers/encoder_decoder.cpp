@@ -26,7 +26,7 @@ Stacks stacks_of(const Scenario& s) {
   z.encoder = stack_sizes(s, s.training.sequence, false);
   z.decoder = stack_sizes(s, s.training.decoder_sequence, true);
   z.cross = cross_sizes(z.decoder, s.training.sequence);
-  z.passed_on = z.encoder.hidden_bytes + z.decoder.hidden_bytes;
+  z.passed_on = z.encoder.passed_on() + z.decoder.passed_on();
   return z;
 }
 

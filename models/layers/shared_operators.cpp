@@ -5,6 +5,8 @@
 
 #include "models/layers/adapter_counts.h"
 #include "models/layers/as_double.h"
+#include "models/layers/autocast.h"
+#include "models/layers/autocast_kernels.h"
 #include "models/layers/composite_operators.h"
 #include "models/layers/kept_inputs.h"
 
@@ -15,8 +17,9 @@ using collectives::Operation;
 using Kind = OperatorKind;
 
 /// The kernels of a layer norm or an RMSNorm, after statistics that the tensor ranks of a row sum up.
-void layer_or_rms_norm(Writer& w) {
-  const double bytes = w.z.residual * d(w.z.element);
+/// `written`: bytes of an element of what it writes.
+void layer_or_rms_norm(Writer& w, std::int64_t written) {
+  const double input = w.z.residual_bytes(), output = w.z.residual * d(written);
   const bool rms = layer_style(w.s.model).rms_norm;
   w.begin(rms ? Kind::rms_norm : Kind::layer_norm);
   w.owns(d(layer_style(w.s.model).norm_parameters) * d(w.z.width));
@@ -24,9 +27,9 @@ void layer_or_rms_norm(Writer& w) {
   w.forward.sum_statistics_over_rows(rms ? 1 : 2);
   w.backward.sum_statistics_over_rows(rms ? 1 : 2);
   if (rms && w.s.software.composite_operators) return composite_rms_norm(w, w.z.residual);
-  w.forward.touch(bytes * 2);
+  w.forward.touch(input + output);
   // Reads the gradient and the input twice: once for the input's gradient, once for the parameters'.
-  w.backward.touch(bytes * 5, 2);
+  w.backward.touch(2 * output + 3 * input, 2);
 }
 
 /// What a norm has kept besides its input, by the stack.
@@ -34,24 +37,35 @@ void keep_composite(Writer& w) {
   if (layer_style(w.s.model).rms_norm && w.s.software.composite_operators) keep_composite_rms_norm(w, w.z.residual);
 }
 
+/// A norm, and the branch before it past which the residual goes.
+void norm_at_branch(Writer& w, std::int64_t written) {
+  w.begin(Kind::residual_branch);
+  w.backward.touch(w.z.residual_bytes() * 3);
+  layer_or_rms_norm(w, written);
+}
+
+void keep_norm(Writer& w) {
+  w.saves(w.z.residual_bytes(), {});
+  keep_composite(w);
+}
+
 }  // namespace
 
 void norm(Writer& w) {
-  w.begin(Kind::residual_branch);
-  w.backward.touch(w.z.residual * d(w.z.element) * 3);
-  layer_or_rms_norm(w);
+  norm_at_branch(w, normed_element(w.s));
+  cast_for_multiplies(w, w.z.residual);
 }
 
 void plain_norm(Writer& w) {
-  layer_or_rms_norm(w);
-  w.saves(w.z.residual * d(w.z.element));
+  layer_or_rms_norm(w, w.z.residual_element);
+  w.saves(w.z.residual_bytes());
   keep_composite(w);
 }
 
 void kept_norm(Writer& w) {
-  norm(w);
-  w.saves(w.z.residual * d(w.z.element), {});
-  keep_composite(w);
+  norm_at_branch(w, normed_element(w.s));
+  keep_norm(w);
+  cast_for_multiplies(w, w.z.residual);
 }
 
 namespace {
@@ -71,7 +85,7 @@ void norm_of_both_halves(Writer& w) {
 }
 
 void residual(Writer& w, double parameters) {
-  const double e = d(w.z.element);
+  const double e = d(w.z.element), stream = d(w.z.residual_element);
   const bool dropout = has_dropout(w.s), biases = parameters > 0 && w.s.software.biases;
   if (w.s.model.variations.post_norms) plain_norm(w);
   if (biases || parameters > 0) w.begin(Kind::bias);
@@ -80,16 +94,17 @@ void residual(Writer& w, double parameters) {
   if (!dropout && !biases) {
     w.begin(Kind::residual);
     w.reads_also(Kind::residual_branch);
-    w.forward.touch(w.z.residual * 3 * e);
-    return;
+    w.forward.touch(w.z.residual * (e + 2 * stream));
+    return cast_gradient_of_branch(w.backward);
   }
   w.begin(Kind::bias_dropout_residual);
   w.reads_also(Kind::residual_branch);
   if (w.s.software.fused_bias_dropout_add)
-    w.forward.touch(w.z.residual * (3 * e + (dropout ? kMask : 0)));
+    w.forward.touch(w.z.residual * (e + 2 * stream + (dropout ? kMask : 0)));
   else
-    w.forward.touch(w.z.residual * (3 * e + (biases ? 2 * e : 0) + (dropout ? 2 * e + kMask : 0)),
+    w.forward.touch(w.z.residual * (e + 2 * stream + (biases ? 2 * e : 0) + (dropout ? 2 * e + kMask : 0)),
                     1 + biases + dropout);
+  cast_gradient_of_branch(w.backward);
   if (!dropout) return;
   w.backward.touch(w.z.residual * (2 * e + kMask));
   w.saves(w.z.residual * kMask, {});
@@ -98,8 +113,8 @@ void residual(Writer& w, double parameters) {
 void embedding_dropout(Writer& w) {
   if (!has_dropout(w.s)) return;
   w.begin(Kind::embedding_dropout);
-  w.forward.touch(w.z.residual * (2 * d(w.z.element) + kMask));
-  w.backward.touch(w.z.residual * (2 * d(w.z.element) + kMask));
+  w.forward.touch(w.z.residual * (2 * d(w.z.residual_element) + kMask));
+  w.backward.touch(w.z.residual * (2 * d(w.z.residual_element) + kMask));
   w.saves(w.z.residual * kMask);
 }
 
@@ -247,12 +262,12 @@ void look_up(Writer& w, bool owns) {
   w.begin(Kind::embedding);
   if (owns) w.owns(d(z.vocab) * d(z.width) / z.grid.depth);
   w.forward.gather_weight(z.vocab, z.width);
-  w.forward.touch(d(z.tokens) * d(z.width) * 2 * d(z.element), z.grid.columns > 1 ? 3 : 1);
+  w.forward.touch(d(z.tokens) * d(z.width) * 2 * d(z.residual_element), z.grid.columns > 1 ? 3 : 1);
   w.forward.collective(z.split_sequence ? Operation::reduce_scatter : Operation::all_reduce);
   if (z.split_sequence) w.backward.collective(Operation::all_gather);
   // Scattered into the fp32 or fp16 main gradient row by row: read, add, write.
   const std::int64_t main = element_bytes(w.s.software.main_gradient_precision);
-  w.backward.touch_for_weights(d(z.tokens) * d(z.width) * d(z.element + 2 * main));
+  w.backward.touch_for_weights(d(z.tokens) * d(z.width) * d(z.residual_element + 2 * main));
   w.backward.scatter_gradient(z.vocab, z.width, main, false);
 }
 

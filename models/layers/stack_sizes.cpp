@@ -1,6 +1,7 @@
 #include "models/layers/stack_sizes.h"
 
 #include "models/layers/as_double.h"
+#include "models/layers/autocast.h"
 
 namespace stepcast::schedules {
 StackSizes stack_sizes(const Scenario& s, std::int64_t sequence, bool causal) {
@@ -29,6 +30,7 @@ StackSizes stack_sizes(const Scenario& s, std::int64_t sequence, bool causal) {
   z.ffn = m.ffn / columns;
   z.vocab = m.vocab > 0 ? vocab_rows(m, z.grid.columns, s.software.vocabulary_multiple) : 0;
   z.element = element_bytes(s.training.precision);
+  z.residual_element = residual_element(s);
   z.split_sequence = s.parallelism.sequence && t > 1;
   z.residual = d(z.tokens) * d(z.width) / (z.split_sequence ? d(t) : 1.0);
   z.inner = d(z.tokens) * d(z.ffn);

@@ -24,7 +24,8 @@ struct StackSizes {
   std::int64_t attention_out;           ///< of all its heads' results
   std::int64_t ffn;                     ///< inner width on this rank
   std::int64_t vocab;                   ///< on this rank
-  std::int64_t element;                 ///< bytes
+  std::int64_t element;                 ///< bytes of what multiplies read and write
+  std::int64_t residual_element;        ///< and of what goes past the halves of a layer (models/layers/autocast.h)
   std::int64_t tensor, context;         ///< ranks
   TensorMethod method;                  ///< of several tensor ranks
   TensorGrid grid;                      ///< of the tensor ranks
@@ -39,6 +40,11 @@ struct StackSizes {
 
   std::int64_t query_key_value() const { return queries + keys_values; }
   std::int64_t residual_tokens() const { return split_sequence ? tokens / tensor : tokens; }
+  double residual_bytes() const { return residual * static_cast<double>(residual_element); }
+  /// Of what a layer passes on, of a row of tensor ranks.
+  double passed_on() const {
+    return hidden_bytes / static_cast<double>(element) * static_cast<double>(residual_element);
+  }
 };
 
 /// Of a stack whose samples have `sequence` tokens each, in self-attention.

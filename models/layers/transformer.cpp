@@ -46,7 +46,7 @@ void learned_positions(Writer& w) {
   if (layer_style(m).positions != Positions::learned) return;
   w.begin(Kind::positions);
   w.owns(d(m.positions > 0 ? m.positions : w.s.training.sequence) * d(w.z.width));
-  w.forward.touch(w.z.residual * 3 * d(w.z.element));
+  w.forward.touch(w.z.residual_bytes() * 3);
 }
 
 Block embedding(const Scenario& s, const StackSizes& z) {
@@ -59,7 +59,7 @@ Block embedding(const Scenario& s, const StackSizes& z) {
   learned_positions(w);
   if (s.model.variations.embedding_norm) plain_norm(w);
   embedding_dropout(w);
-  Block block = part_block("embedding", std::move(list), z.hidden_bytes);
+  Block block = part_block("embedding", std::move(list), z.passed_on());
   block.working = gathered_words(z);
   return block;
 }
@@ -189,7 +189,7 @@ DecoderLayer decoder_layer(const Scenario& s, std::int64_t layer) {
 Block layer_of(const Scenario& s, StackSizes z, const DecoderLayer& layer) {
   z.window = layer.window;
   z.chunks = layer.chunks;
-  return layer_block(s, "layer", layer_operators(s, z, layer.halves), z.hidden_bytes);
+  return layer_block(s, "layer", layer_operators(s, z, layer.halves), z.passed_on());
 }
 
 }  // namespace

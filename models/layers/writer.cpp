@@ -2,6 +2,7 @@
 
 #include "models/layers/adapter_counts.h"
 #include "models/layers/as_double.h"
+#include "models/layers/autocast.h"
 #include "models/layers/low_precision.h"
 #include "sim/whole_bytes.h"
 
@@ -14,6 +15,7 @@ using collectives::Operation;
 
 void PassWriter::gemm(std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t batch, int kernels, double useful) {
   unpack_weights(d(k) * d(n) * d(batch), kernels);
+  if (!backward_ && autocasts(s)) touch(d(k) * d(n) * d(batch) * (kFp32 + d(z.element)), kernels);
   run(Gemm{{}, {m, n, k, batch, d(z.element), z.element}, false, kernels, true, false, useful});
 }
 
@@ -73,11 +75,11 @@ void PassWriter::accumulate(Gemm gradient) {
   if (fused) return;
   // What is accumulated while the sum is on its way takes as long later.
   if (!overlaps()) scatter_gradient(shape.m, shape.n, z.element, false);
-  run(Elementwise{{},
-                  d(shape.m) * d(shape.n) * d(shape.batch) * d(z.element + 2 * main) / z.grid.depth,
-                  gradient.kernels,
-                  true,
-                  true});
+  const double numbers = d(shape.m) * d(shape.n) * d(shape.batch) / z.grid.depth;
+  // Autocast's weights are in fp32, so their gradients are cast before they are added.
+  if (autocasts(s)) run(Elementwise{{}, numbers * (d(z.element) + kFp32), gradient.kernels, true, true});
+  const double summand = autocasts(s) ? kFp32 : d(z.element);
+  run(Elementwise{{}, numbers * (summand + 2 * d(main)), gradient.kernels, true, true});
   if (overlaps()) scatter_gradient(shape.m, shape.n, z.element, true);
 }
 
