@@ -3,8 +3,11 @@
 # registry, the file is empty and stepcast says so where --report is asked for. All else is built.
 find_program(STEPCAST_NODE NAMES node nodejs)
 find_program(STEPCAST_NPM npm)
+set(STEPCAST_PAGE "" CACHE FILEPATH "The page of reports where another build has made it; else it is made here")
 set(page ${PROJECT_BINARY_DIR}/report/page.html)
-if(STEPCAST_NODE AND STEPCAST_NPM)
+if(STEPCAST_PAGE AND EXISTS ${STEPCAST_PAGE})
+  set(page ${STEPCAST_PAGE})
+elseif(STEPCAST_NODE AND STEPCAST_NPM)
   # One that could not be made before is tried again whenever this is configured.
   if(EXISTS ${page})
     file(SIZE ${page} page_size)

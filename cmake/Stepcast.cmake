@@ -65,7 +65,8 @@ endfunction()
 # all of them instantiate is compiled, once, which takes half to two thirds of the time. Names of their anonymous
 # namespaces must differ then. Files that repeat names of others in their folder are compiled apart from these, together;
 # those that repeat names of each other too are compiled alone. (So is app/report/figure.cpp: where it is inlined, g++ 12
-# sees a variant read that was not written.)
+# sees a variant read that was not written.) Files of several folders are one where `compiled_as_one` says so: GROUP=REGEX,
+# the first that matches.
 set(compiled_apart "/app/commands/(flows|run|validate)" "/app/report/(machine_svg|page_template)")
 set(compiled_alone "/app/report/(figure|residuals_svg|schedule_diagram|steps_svg)" /collectives/algorithms/trees /schedules/checks/check_pipeline
     /schedules/pipeline/pipelines/zero_bubble_v /sim/flow_network "/topology/node_builders/(mesh|nvswitch|pcie|torus)"
@@ -78,6 +79,14 @@ function(stepcast_unity target)
     foreach(apart ${compiled_apart})
       if(source MATCHES "^${PROJECT_SOURCE_DIR}${apart}\\.cpp$")
         string(APPEND group _apart)
+      endif()
+    endforeach()
+    foreach(one ${compiled_as_one})
+      string(REGEX MATCH "^([^=]+)=(.+)$" one ${one})
+      set(name ${CMAKE_MATCH_1})
+      if(source MATCHES "^${PROJECT_SOURCE_DIR}(${CMAKE_MATCH_2})\\.cpp$")
+        set(group ${name})
+        break()
       endif()
     endforeach()
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})

@@ -36,12 +36,12 @@ quietly() {
 
 # A folder that is new compiles files of one folder as one, in half to two thirds of the time, and runs many tests in one
 # process (cmake/Stepcast.cmake); one that a developer builds in goes on as it is.
-build() { # PRESET [cmake --build options]
+build() { # PRESET [cmake options of a new folder]
   local preset=$1 short=()
   shift
-  [[ -f build/$preset/CMakeCache.txt ]] || short=(-D CMAKE_UNITY_BUILD=ON -D STEPCAST_TEST_SHARES=8)
+  [[ -f build/$preset/CMakeCache.txt ]] || short=(-D CMAKE_UNITY_BUILD=ON -D STEPCAST_TEST_SHARES=8 "$@")
   quietly cmake --preset "$preset" "${short[@]}"
-  quietly cmake --build --preset "$preset" -j "$jobs" "$@"
+  quietly cmake --build --preset "$preset" -j "$jobs"
   pass
 }
 
@@ -120,14 +120,14 @@ quietly cmake --build --preset release -j "$jobs" --target all_verify_interface_
 pass
 
 section "clang and sanitizers: build"
-build ci
+build ci -D STEPCAST_PAGE="$root/build/release/report/page.html" # not made twice
 
 section "clang and sanitizers: tests"
 run_ctest ci
 
 section "CUDA: the measuring programs compile"
 if command -v nvcc >/dev/null || [[ -x /usr/local/cuda/bin/nvcc ]]; then
-  quietly cmake --preset cuda -D STEPCAST_TESTS=OFF -D CMAKE_CUDA_ARCHITECTURES=90 # one GPU: a minute and a half
+  quietly cmake --preset cuda -D STEPCAST_TESTS=OFF -D CMAKE_UNITY_BUILD=ON -D CMAKE_CUDA_ARCHITECTURES=90 # one GPU's code
   quietly cmake --build --preset cuda -j "$jobs" --target stepcast_measure
   quietly build/cuda/calibrate/measure/stepcast_measure --list --quick
   pass

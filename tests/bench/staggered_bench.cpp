@@ -14,7 +14,7 @@
 namespace stepcast::sim {
 namespace {
 
-constexpr Bandwidth kPort{25e9};
+constexpr Bandwidth kStaggeredPort{25e9};
 
 /// What the ranks are joined by.
 enum class Fabric : std::uint8_t {
@@ -29,16 +29,16 @@ TaskGraph all_to_all(std::uint32_t ranks, Fabric fabric, double stagger) {
   TaskGraph graph;
   std::mt19937_64 random(1);
   std::uniform_int_distribution<std::int64_t> bytes(1 << 20, 2 << 20);
-  const double all_take = 1.5 * (1 << 20) * ranks / kPort.value * kPicosecondsPerSecond;
+  const double all_take = 1.5 * (1 << 20) * ranks / kStaggeredPort.value * kPicosecondsPerSecond;
   std::uniform_int_distribution<std::int64_t> start(1, 1 + static_cast<std::int64_t>(stagger * all_take));
   std::vector<ResourceId> up, down, leaf_up, leaf_down;
   for (std::uint32_t r = 0; r < ranks; ++r) {
-    up.push_back(graph.add_resource(kPort));
-    down.push_back(graph.add_resource(kPort));
+    up.push_back(graph.add_resource(kStaggeredPort));
+    down.push_back(graph.add_resource(kStaggeredPort));
   }
   for (std::uint32_t l = 0; fabric == Fabric::spines && l < ranks / kLeaf * kSpines; ++l) {
-    leaf_up.push_back(graph.add_resource(kPort * 2));
-    leaf_down.push_back(graph.add_resource(kPort * 2));
+    leaf_up.push_back(graph.add_resource(kStaggeredPort * 2));
+    leaf_down.push_back(graph.add_resource(kStaggeredPort * 2));
   }
   for (std::uint32_t from = 0; from < ranks; ++from) {
     for (std::uint32_t to = 0; to < ranks; ++to) {
@@ -109,7 +109,7 @@ TaskGraph sparse_ring(std::uint32_t links, std::uint32_t hops, bool stagger) {
   TaskGraph graph;
   std::mt19937_64 random(1);
   std::uniform_int_distribution<std::int64_t> bytes(1 << 20, 2 << 20), start(1, microseconds(60).value);
-  for (std::uint32_t l = 0; l < links; ++l) graph.add_resource(kPort);
+  for (std::uint32_t l = 0; l < links; ++l) graph.add_resource(kStaggeredPort);
   for (std::uint32_t l = 0; l < links; ++l) {
     Route route{.latency = microseconds(1)};
     for (std::uint32_t hop = 0; hop < hops; ++hop) route.uses.push_back({ResourceId{(l + hop) % links}});

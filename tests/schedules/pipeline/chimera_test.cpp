@@ -1,6 +1,6 @@
 #include "tests/schedules/pipeline/ideal_run.h"
 
-namespace stepcast::schedules::testing {
+namespace stepcast::schedules::pipeline_tests {
 namespace {
 
 Shape shape_for(std::uint32_t stages, std::uint32_t micro_batches) {
@@ -45,4 +45,4 @@ TEST(Chimera, RefusesOddStagesAndMicroBatchesThatDoNotFillUnits) {
 }
 
 }  // namespace
-}  // namespace stepcast::schedules::testing
+}  // namespace stepcast::schedules::pipeline_tests

@@ -2,7 +2,7 @@
 
 #include "tests/schedules/pipeline/ideal_run.h"
 
-namespace stepcast::schedules::testing {
+namespace stepcast::schedules::pipeline_tests {
 namespace {
 
 constexpr const char* kName = "combined-1f1b";
@@ -49,4 +49,4 @@ TEST(CombinedOneFOneB, RefusesOneChunkAndMicroBatchesThatDoNotFillGroups) {
 }
 
 }  // namespace
-}  // namespace stepcast::schedules::testing
+}  // namespace stepcast::schedules::pipeline_tests

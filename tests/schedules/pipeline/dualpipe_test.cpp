@@ -2,7 +2,7 @@
 
 #include "tests/schedules/pipeline/ideal_run.h"
 
-namespace stepcast::schedules::testing {
+namespace stepcast::schedules::pipeline_tests {
 namespace {
 
 struct Passes {
@@ -59,4 +59,4 @@ TEST(DualPipe, RefusesTooFewAndOddMicroBatches) {
 }
 
 }  // namespace
-}  // namespace stepcast::schedules::testing
+}  // namespace stepcast::schedules::pipeline_tests

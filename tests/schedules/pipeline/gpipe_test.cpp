@@ -1,6 +1,6 @@
 #include "tests/schedules/pipeline/ideal_run.h"
 
-namespace stepcast::schedules::testing {
+namespace stepcast::schedules::pipeline_tests {
 namespace {
 
 // Huang et al. 2019: bubble (p-1)/(m+p-1) of the step.
@@ -25,4 +25,4 @@ TEST(GPipe, BackwardsRunLastMicroBatchFirst) {
 }
 
 }  // namespace
-}  // namespace stepcast::schedules::testing
+}  // namespace stepcast::schedules::pipeline_tests

@@ -10,7 +10,7 @@
 #include "schedules/pipeline/shape.h"
 #include "schedules/pipeline/validate.h"
 
-namespace stepcast::schedules::testing {
+namespace stepcast::schedules::pipeline_tests {
 
 /// One schedule on one shape: validated, then run on sim with equal stages and free hand-offs.
 struct IdealRun {
@@ -46,4 +46,4 @@ struct Costs {
 inline constexpr Costs kCosts[] = {
     {picoseconds(1), picoseconds(1)}, {picoseconds(7), picoseconds(14)}, {picoseconds(1009), picoseconds(2003)}};
 
-}  // namespace stepcast::schedules::testing
+}  // namespace stepcast::schedules::pipeline_tests

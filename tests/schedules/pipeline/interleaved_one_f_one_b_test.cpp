@@ -5,7 +5,7 @@
 
 #include "tests/schedules/pipeline/ideal_run.h"
 
-namespace stepcast::schedules::testing {
+namespace stepcast::schedules::pipeline_tests {
 namespace {
 
 constexpr const char* kName = "interleaved-1f1b";
@@ -183,4 +183,4 @@ TEST(InterleavedOneFOneB, RefusesWhatWouldWaitForItself) {
 }
 
 }  // namespace
-}  // namespace stepcast::schedules::testing
+}  // namespace stepcast::schedules::pipeline_tests

@@ -2,7 +2,7 @@
 
 #include "tests/schedules/pipeline/ideal_run.h"
 
-namespace stepcast::schedules::testing {
+namespace stepcast::schedules::pipeline_tests {
 namespace {
 
 // Narayanan et al. 2021, section 2.2.1. The time alone would miss one warm-up too many, so both are checked.
@@ -30,4 +30,4 @@ TEST(OneFOneB, TheLastStageAlternatesFromTheStart) {
 }
 
 }  // namespace
-}  // namespace stepcast::schedules::testing
+}  // namespace stepcast::schedules::pipeline_tests

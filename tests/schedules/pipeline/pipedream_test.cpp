@@ -1,6 +1,6 @@
 #include "tests/schedules/pipeline/ideal_run.h"
 
-namespace stepcast::schedules::testing {
+namespace stepcast::schedules::pipeline_tests {
 namespace {
 
 // Harlap et al. 2018, figure 4: once it is full no stage waits, one micro-batch leaves every F + B; stage s holds p -
@@ -35,4 +35,4 @@ TEST(PipeDream, KeepsAVersionOfTheWeightsPerMicroBatchInFlightAndTheDoubleBuffer
 }
 
 }  // namespace
-}  // namespace stepcast::schedules::testing
+}  // namespace stepcast::schedules::pipeline_tests

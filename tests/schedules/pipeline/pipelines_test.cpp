@@ -6,7 +6,7 @@
 #include "schedules/pipeline/placement.h"
 #include "tests/schedules/pipeline/ideal_run.h"
 
-namespace stepcast::schedules::testing {
+namespace stepcast::schedules::pipeline_tests {
 namespace {
 
 constexpr std::uint32_t kMost = std::numeric_limits<std::uint32_t>::max();
@@ -54,4 +54,4 @@ TEST(Pipelines, RefuseShapesOfNothingAndOfTooMuch) {
 }
 
 }  // namespace
-}  // namespace stepcast::schedules::testing
+}  // namespace stepcast::schedules::pipeline_tests

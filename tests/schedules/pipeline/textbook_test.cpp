@@ -2,7 +2,7 @@
 
 #include "tests/schedules/pipeline/ideal_run.h"
 
-namespace stepcast::schedules::testing {
+namespace stepcast::schedules::pipeline_tests {
 namespace {
 
 TEST(TextbookPipelines, ModelParallelismWithoutPipeliningUsesATenthOfTenGpus) {
@@ -18,4 +18,4 @@ TEST(TextbookPipelines, ForwardOfThreeInputsOnThreeStagesTakesNineSlotsOrFivePip
 }
 
 }  // namespace
-}  // namespace stepcast::schedules::testing
+}  // namespace stepcast::schedules::pipeline_tests

@@ -1,6 +1,6 @@
 #include "tests/schedules/pipeline/ideal_run.h"
 
-namespace stepcast::schedules::testing {
+namespace stepcast::schedules::pipeline_tests {
 namespace {
 
 TEST(Vanilla, OneStageWorksAtATime) {
@@ -29,4 +29,4 @@ TEST(Vanilla, RefusesVirtualStagesInTheUsersWords) {
 }
 
 }  // namespace
-}  // namespace stepcast::schedules::testing
+}  // namespace stepcast::schedules::pipeline_tests

@@ -3,7 +3,7 @@
 #include "schedules/pipeline/ideal.h"
 #include "tests/schedules/pipeline/ideal_run.h"
 
-namespace stepcast::schedules::testing {
+namespace stepcast::schedules::pipeline_tests {
 namespace {
 
 struct Passes {
@@ -82,4 +82,4 @@ TEST(ZeroBubble, RunsWithFewerMicroBatchesThanStages) {
 }
 
 }  // namespace
-}  // namespace stepcast::schedules::testing
+}  // namespace stepcast::schedules::pipeline_tests
