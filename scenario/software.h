@@ -27,6 +27,10 @@ enum class TensorOverlap : std::uint8_t {
 /// Whether gradients that ZeRO 2 or 3 shards are kept whole until the last micro-batch and summed once a step.
 enum class SumOnce : std::uint8_t { no, in_pipelines, yes };
 
+/// Whether 16 bits are as torch.autocast has them (models/layers/autocast.h): where ranks share out parameters too, or
+/// only where none do, since what gathers them has a precision of its own for them.
+enum class Autocast : std::uint8_t { no, unsharded, yes };
+
 /// What of a step is captured in CUDA graphs, each launched as one kernel is.
 enum class CudaGraphs : std::uint8_t {
   none,
@@ -122,9 +126,7 @@ struct Software {
   Partition partition = Partition::layers;  ///< of the model among stages
   bool gather_inputs_again = true;  ///< sequence parallelism: backward gathers again what a multiply gathered forward;
                                     ///< else that was kept
-  /// 16 bits as torch.autocast has them: parameters, the residual stream, norms and softmax are in fp32, and what
-  /// multiplies read is cast for them.
-  bool autocast = false;
+  Autocast autocast = Autocast::no;
   bool fp32_adapters = false;  ///< under autocast: an adapter's input is cast to fp32, where its dropout runs, and back
   bool adapter_all_to_all = false;  ///< sequence parallelism: results of adapters behind a layer's second multiplies
                                     ///< are exchanged for those of a rank's own tokens; else all are gathered

@@ -25,6 +25,7 @@ template <auto member>
 void store_flag(Software& s, const Value& v) {
   s.*member = v.flag;
 }
+Names autocast_names() { return names_of<schedules::Autocast::yes>({"false", "unsharded", "true"}); }
 Names sum_once_names() { return names_of<schedules::SumOnce::yes>({"false", "in_pipelines", "true"}); }
 Names graph_names() { return names_of<schedules::CudaGraphs::step>({"none", "layers", "step"}); }
 
@@ -160,10 +161,11 @@ const Table<Software>& software_table() {
           {{"gather_inputs_again", flag(), "true",
             "sequence parallelism: backward gathers again what a multiply gathered forward; false: that was kept"},
            store_flag<&S::gather_inputs_again>},
-          {{"autocast", flag(), "false",
+          {{"autocast", choice(autocast_names), "false",
             "fp16, bf16: as torch.autocast: parameters, what goes past attention and feed-forward, norms and softmax "
-            "are in fp32, and what multiplies read is cast for them; false: all is in 16 bits"},
-           store_flag<&S::autocast>},
+            "are in fp32, and what multiplies read is cast for them; unsharded: only with ZeRO 0; false: all is in 16 "
+            "bits"},
+           [](S& s, const Value& v) { s.autocast = static_cast<schedules::Autocast>(v.choice); }},
           {{"fp32_adapters", flag(), "false",
             "adapters are in fp32 under autocast, as PEFT's are: their input is cast to that, goes through dropout, "
             "and "

@@ -4,7 +4,9 @@ namespace stepcast::schedules {
 
 bool autocasts(const Scenario& s) {
   const bool sixteen_bits = s.training.precision == Precision::fp16 || s.training.precision == Precision::bf16;
-  return s.software.autocast && sixteen_bits && !trains_adapters(s.training);
+  const Autocast when = s.software.autocast;
+  const bool asked = when == Autocast::yes || (when == Autocast::unsharded && s.data_parallel.zero == 0);
+  return asked && sixteen_bits && !trains_adapters(s.training);
 }
 
 bool casts_apart(const Scenario& s) { return autocasts(s) && !s.software.fused_bias_dropout_add; }

@@ -411,7 +411,7 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_EQ(software.attention, schedules::Attention::flash);
   EXPECT_FALSE(software.fused_softmax);
   EXPECT_TRUE(software.unaligned_heads_on_plain_cores);
-  EXPECT_TRUE(software.autocast);
+  EXPECT_EQ(software.autocast, schedules::Autocast::unsharded);
   EXPECT_TRUE(software.fused_cross_entropy);
   EXPECT_TRUE(software.fused_linear_cross_entropy);
   EXPECT_TRUE(software.fp8_input_store);

@@ -17,7 +17,7 @@ Scenario eager(bool autocast) {
   s.software.dropout = false;
   s.training.attention = Attention::flash;
   s.software.fused_bias_dropout_add = false;
-  s.software.autocast = autocast;
+  s.software.autocast = autocast ? Autocast::yes : Autocast::no;
   return s;
 }
 
@@ -96,7 +96,7 @@ TEST(Autocast, SoftmaxIsInFp32) {
     s.training.attention = Attention::unfused;
     s.software.fused_softmax = false;
     const Block layer = first_layer(s);
-    s.software.autocast = false;
+    s.software.autocast = Autocast::no;
     const Block of_16_bits = first_layer(s);
     const bool cast_before = precision == Precision::bf16;
     EXPECT_EQ(moved(layer.forward, OperatorKind::softmax), kScores * (4 + 4 + (cast_before ? 2 + 4 + 4 + 4 : 2 + 4)));
@@ -112,13 +112,24 @@ TEST(Autocast, OtherPrecisionsAndAdaptersStayAsTheyAre) {
     s.training.precision = precision;
     if (precision == Precision::bf16) s.training.lora = {.rank = 16, .targets = {.queries = true, .values = true}};
     const Block without = first_layer(s);
-    s.software.autocast = true;
+    s.software.autocast = Autocast::yes;
     const Block with = first_layer(s);
     EXPECT_EQ(moved(with.forward), moved(without.forward));
     EXPECT_EQ(moved(with.backward), moved(without.backward));
     EXPECT_EQ(with.saved, without.saved);
     EXPECT_EQ(with.output, without.output);
   }
+}
+
+TEST(Autocast, MayBeOfParametersThatNoRanksShareAlone) {
+  Scenario s = eager(true);
+  const double whole = first_layer(s).output;
+  s.software.autocast = Autocast::unsharded;
+  EXPECT_EQ(first_layer(s).output, whole);
+  s.data_parallel.zero = 3;
+  EXPECT_EQ(first_layer(s).output, whole / 2);
+  s.software.autocast = Autocast::yes;
+  EXPECT_EQ(first_layer(s).output, whole);
 }
 
 }  // namespace
