@@ -13,6 +13,8 @@
 #include "language/frameworks/text/condition.h"
 #include "language/frameworks/text/here_document.h"
 #include "language/frameworks/text/named_file.h"
+#include "language/frameworks/text/shell_arguments.h"
+#include "language/frameworks/text/shell_blocks.h"
 #include "language/frameworks/text/shell_text.h"
 #include "language/frameworks/text/slurm.h"
 #include "sim/in_quotes.h"
@@ -31,27 +33,6 @@ bool is_shell(std::string_view command) {
   const std::string_view name = command.substr(command.rfind('/') + 1);
   return name == "bash" || name == "sh";
 }
-constexpr std::size_t kMostBlocks = 200;
-
-/// Commands between a word that opens them and one that closes them.
-struct ShellBlock {
-  enum class Kind : std::uint8_t { branches, choice, loop, group, subshell, definition, call, file };
-  Kind kind;
-  std::string opened_by;
-  Place place{};
-  Truth reached = Truth::yes;  ///< whether it is read at all: what stands in front of it in its list
-  std::string decided_by{};    ///< the variable that nothing sets, where that is why it is not known whether it runs
-  Truth runs = Truth::yes;     ///< of what is read now of it
-  Truth taken = Truth::no;     ///< of branches and a choice: whether an earlier branch runs
-  std::string subject{};       ///< of a choice: the text that is compared; of a definition: its function
-  ShellVariables before{};     ///< of a loop and a subshell
-  std::set<std::string, std::less<>> changed{};  ///< of a loop: variables that it gives something
-  ScriptPosition begin{};                        ///< of a while loop: its test
-  bool shifts = false;                           ///< of a loop: this round took arguments away
-  bool is_followed = false;                      ///< of a loop: its rounds are read until its test says no
-  bool is_left = false;                          ///< of a loop: by "break"
-};
-
 /// A command as far as it is read.
 struct ShellCommand {
   ShellWords words{};
@@ -74,7 +55,7 @@ class ShellScript {
     ShellWords arguments;
     for (const std::string& each : start.arguments)
       arguments.push_back({.text = each, .place = {"argument " + std::to_string(arguments.size() + 1), 0, 0}});
-    set_arguments(std::move(arguments));
+    set_arguments(variables_, std::move(arguments));
   }
 
   ShellReading read() {
@@ -123,11 +104,7 @@ class ShellScript {
       read_condition(command);
     else
       run(command);
-    if (command.connector == ";;" && in(Kind::choice)) read_arm();
-  }
-
-  static bool is_number(std::string_view text) {
-    return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+    if (command.connector == ";;" && blocks_.in(Kind::choice)) read_arm();
   }
 
   /// Passes over what ends a command, if it stands here.
@@ -136,7 +113,7 @@ class ShellScript {
     if (c != '\n' && c != ';' && c != '&' && c != '|' && c != ')') return false;
     if (c == ')' && !command.words.empty()) return true;  // closes behind the command
     command.connector = text_.next();
-    if (c == ')' && in(Kind::subshell)) variables_ = close().before;
+    if (c == ')' && blocks_.in(Kind::subshell)) variables_ = blocks_.close().before;
     if (text_.peek() == c && (c == '&' || c == '|' || c == ';')) command.connector += text_.next();
     return true;
   }
@@ -164,7 +141,8 @@ class ShellScript {
     if (begins_document && target.empty())
       throw InputError(language::text(place),
                        "found " + mark + " without a word, expected the word that ends its lines");
-    if (!begins_document && (word.starts_with("--") || (ends_value && counts_(word))) && runs() && !only_checks_)
+    if (!begins_document && (word.starts_with("--") || (ends_value && counts_(word))) && blocks_.runs() &&
+        !only_checks_)
       throw InputError(language::text(place), "found " + in_quotes(mark + " " + word) + ", which a shell takes for a " +
                                                   "file of that name; expected a value in quotes in front of " +
                                                   (word.starts_with("--") ? "the flag" : "it"));
@@ -184,7 +162,7 @@ class ShellScript {
   void read_documents() {
     for (const HereDocument& document : std::exchange(open_documents_, {})) {
       const std::string text = read_lines(text_, document, variables_);
-      if (!runs() || only_checks_) continue;
+      if (!blocks_.runs() || only_checks_) continue;
       if (document.is_script)
         consider(command_in(text, document.place, document.expands ? variables_ : ShellVariables{}));
       else if (!document.file.empty())
@@ -208,24 +186,6 @@ class ShellScript {
 
   // Blocks.
 
-  bool in(Kind kind) const { return !blocks_.empty() && blocks_.back().kind == kind; }
-
-  ShellBlock& open(Kind kind, std::string opened_by, Place place) {
-    if (blocks_.size() == kMostBlocks)
-      throw InputError(language::text(place), "found more than 200 blocks inside each other");
-    blocks_.push_back({.kind = kind, .opened_by = std::move(opened_by), .place = std::move(place), .reached = next_});
-    if (next_ == Truth::unknown) blocks_.back().decided_by = last_decided_by_;
-    next_ = Truth::yes;
-    return blocks_.back();
-  }
-
-  ShellBlock close() {
-    ShellBlock block = std::move(blocks_.back());
-    blocks_.pop_back();
-    last_ = Truth::unknown;
-    return block;
-  }
-
   /// "(" where a command begins: a subshell, or a sum; "name()" defines a function.
   bool open_round(const ShellCommand& command) {
     const Place place = text_.here();
@@ -235,7 +195,7 @@ class ShellScript {
     }
     text_.next();
     if (command.words.empty()) {
-      open(Kind::subshell, "(", place).before = variables_;
+      blocks_.open(Kind::subshell, "(", place).before = variables_;
       return true;
     }
     text_.skip_blanks();
@@ -252,7 +212,7 @@ class ShellScript {
       throw InputError(language::text(name.place),
                        "found the function " + in_quotes(name.text) + ", expected its commands in { }");
     text_.next();
-    open(Kind::definition, name.text + "() {", name.place).subject = name.text;
+    blocks_.open(Kind::definition, name.text + "() {", name.place).subject = name.text;
     blocks_.back().runs = Truth::no;
     bodies_[name.text] = text_.cursor();
   }
@@ -263,13 +223,13 @@ class ShellScript {
                        "found functions that call each other more than 1000 times");
     const ScriptPosition back = text_.cursor();
     const ShellVariables before = variables_;
-    set_arguments({command.words.begin() + 1, command.words.end()});
+    set_arguments(variables_, {command.words.begin() + 1, command.words.end()});
     const std::size_t depth = blocks_.size();
-    open(Kind::call, command.words.front().text, command.words.front().place);
+    blocks_.open(Kind::call, command.words.front().text, command.words.front().place);
     text_.go_to(bodies_.at(command.words.front().text));
     while (blocks_.size() > depth && !text_.ended()) read_command();
     text_.go_to(back);
-    give_back_arguments(before);
+    give_back_arguments(variables_, before);
   }
 
   // Files that the script takes in: "source FILE", ". FILE".
@@ -304,43 +264,19 @@ class ShellScript {
     const ScriptPosition back = text_.cursor();
     const ShellVariables before = variables_;
     const bool has_arguments = command.words.size() > 2;
-    if (has_arguments) set_arguments({command.words.begin() + 2, command.words.end()});
+    if (has_arguments) set_arguments(variables_, {command.words.begin() + 2, command.words.end()});
     const std::size_t depth = blocks_.size();
-    open(Kind::file, name.text, name.place);
+    blocks_.open(Kind::file, name.text, name.place);
     text_.go_to({.text = file.text, .file = &file.name});
     while (!text_.ended()) read_command();
     if (!open_documents_.empty()) read_documents();
     if (blocks_.size() != depth + 1) refuse_open_block();
-    close();
+    blocks_.close();
     text_.go_to(back);
-    if (has_arguments) give_back_arguments(before);
+    if (has_arguments) give_back_arguments(variables_, before);
   }
 
-  // Arguments: $1 ..., $@ and $#.
-
-  static bool is_of_arguments(std::string_view name) { return is_number(name) || name == "@" || name == "#"; }
-
-  void forget_arguments() {
-    const auto is_argument = [](const auto& variable) { return is_of_arguments(variable.first); };
-    std::erase_if(variables_.known, is_argument);
-    std::erase_if(variables_.doubts, is_argument);
-  }
-
-  /// Behind a function or a file that has arguments of its own.
-  void give_back_arguments(const ShellVariables& before) {
-    forget_arguments();
-    for (const auto& [name, values] : before.known)
-      if (is_of_arguments(name)) variables_.known[name] = values;
-    for (const auto& [name, why] : before.doubts)
-      if (is_of_arguments(name)) variables_.doubts[name] = why;
-  }
-
-  void set_arguments(ShellWords arguments) {
-    forget_arguments();
-    for (std::size_t i = 0; i < arguments.size(); ++i) variables_.known[std::to_string(i + 1)] = {arguments[i]};
-    variables_.known["#"] = {{.text = std::to_string(arguments.size())}};
-    variables_.known["@"] = std::move(arguments);
-  }
+  // Arguments.
 
   /// "shift", "shift 2": what $1 is then.
   void shift(const ShellWords& words) {
@@ -348,27 +284,17 @@ class ShellScript {
     const std::string count = words.size() > 1 ? words[1].text : "1";
     if (all == variables_.known.end()) return;
     ShellWords arguments = all->second;
-    if (may_run() || count.size() > 4 || !is_number(count)) {
-      for (const std::string& name : names_of_arguments())
+    if (blocks_.may_run() || count.size() > 4 || !is_number(count)) {
+      for (const std::string& name : names_of_arguments(variables_))
         doubt(name, "may be shifted at " + language::text(words.front().place));
       return;
     }
     const std::size_t most = std::stoul(count);
     if (most > arguments.size()) return;  // as the shell does
-    for (const std::string& name : names_of_arguments()) note_change(name);
-    for (auto block = blocks_.rbegin(); block != blocks_.rend(); ++block) {
-      if (block->kind == Kind::call || block->kind == Kind::subshell) break;  // what is outside keeps its arguments
-      block->shifts |= most > 0;
-    }
+    for (const std::string& name : names_of_arguments(variables_)) blocks_.note_change(name);
+    if (most > 0) blocks_.note_shift();
     arguments.erase(arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(most));
-    set_arguments(std::move(arguments));
-  }
-
-  std::vector<std::string> names_of_arguments() const {
-    std::vector<std::string> names;
-    for (const auto& [name, values] : variables_.known)
-      if (is_of_arguments(name)) names.push_back(name);
-    return names;
+    set_arguments(variables_, std::move(arguments));
   }
 
   /// Follows the words that open, part and close blocks; whether the word is one of them.
@@ -376,18 +302,18 @@ class ShellScript {
     const std::string& text = word.text;
     const bool parted = std::exchange(command.parts, true);
     if (text == "if") {
-      open(Kind::branches, text, word.place);
+      blocks_.open(Kind::branches, text, word.place);
       begin_condition();
     } else if (text == "while" || text == "until") {
-      open(Kind::loop, text, word.place).before = variables_;
+      blocks_.open(Kind::loop, text, word.place).before = variables_;
       blocks_.back().begin = text_.cursor();
     } else if (text == "for" || text == "select") {
-      open(Kind::loop, text, word.place).before = variables_;
+      blocks_.open(Kind::loop, text, word.place).before = variables_;
       read_loop_variable();
     } else if (text == "case") {
       read_choice(word);
     } else if (text == "{") {
-      open(Kind::group, text, word.place);
+      blocks_.open(Kind::group, text, word.place);
     } else if (text == "function") {
       text_.skip_blanks();
       const ShellWords name = text_.read_word(variables_);
@@ -400,16 +326,18 @@ class ShellScript {
   }
 
   bool parts_or_closes(const std::string& text) {
-    const bool braced = in(Kind::group) || in(Kind::definition) || in(Kind::call);
-    if ((text == "}" && braced) || (text == "esac" && in(Kind::choice))) {
-      close();
-    } else if (in(Kind::loop) && text == "do") {
+    const bool braced = blocks_.in(Kind::group) || blocks_.in(Kind::definition) || blocks_.in(Kind::call);
+    if ((text == "}" && braced) || (text == "esac" && blocks_.in(Kind::choice))) {
+      blocks_.close();
+    } else if (blocks_.in(Kind::loop) && text == "do") {
       ShellBlock& loop = blocks_.back();
-      loop.runs = loop.opened_by == "while" ? last_ : loop.opened_by == "until" ? opposite(last_) : Truth::yes;
-      if (loop.runs == Truth::unknown && loop.decided_by.empty()) loop.decided_by = last_decided_by_;
-    } else if (in(Kind::loop) && text == "done") {
+      loop.runs = loop.opened_by == "while"   ? blocks_.last()
+                  : loop.opened_by == "until" ? opposite(blocks_.last())
+                                              : Truth::yes;
+      if (loop.runs == Truth::unknown && loop.decided_by.empty()) loop.decided_by = blocks_.last_decided_by();
+    } else if (blocks_.in(Kind::loop) && text == "done") {
       if (!goes_round()) close_loop();
-    } else if (in(Kind::branches)) {
+    } else if (blocks_.in(Kind::branches)) {
       return parts_branches(text);
     } else {
       return false;
@@ -436,7 +364,7 @@ class ShellScript {
     } else if (text == "else") {
       branch.runs = opposite(branch.taken);
     } else if (text == "fi") {
-      close();
+      blocks_.close();
     } else {
       return false;
     }
@@ -458,9 +386,9 @@ class ShellScript {
     const ShellWords subject = text_.read_word(variables_);
     text_.skip_lines();
     text_.read_word(variables_);  // in
-    open(Kind::choice, word.text, word.place).subject = subject.size() == 1 ? subject.front().text
-                                                        : subject.empty()   ? ""
-                                                                            : "$";
+    blocks_.open(Kind::choice, word.text, word.place).subject = subject.size() == 1 ? subject.front().text
+                                                                : subject.empty()   ? ""
+                                                                                    : "$";
     if (blocks_.back().decided_by.empty()) blocks_.back().decided_by = unset_in(subject);
     read_arm();
   }
@@ -474,7 +402,7 @@ class ShellScript {
     while (!text_.ended() && text_.peek() != ')') {
       const ScriptPosition before = text_.cursor();
       const ShellWords pattern = text_.read_word(variables_);
-      if (pattern.size() == 1 && pattern.front().text == "esac") return void(close());
+      if (pattern.size() == 1 && pattern.front().text == "esac") return void(blocks_.close());
       for (const ShellWord& each : pattern) fitting = either(fitting, fits(choice.subject, each.text));
       text_.skip_blanks();
       if (text_.peek() == '|' || text_.cursor().at == before.at) text_.next();
@@ -502,7 +430,7 @@ class ShellScript {
           in = true;
       if (text_.cursor().at == before) text_.next();
     }
-    if (name.size() != 1 || !runs()) return;
+    if (name.size() != 1 || !blocks_.runs()) return;
     if (values.size() == 1)
       variables_.known[name.front().text] = values;
     else
@@ -513,49 +441,16 @@ class ShellScript {
   /// is known that it runs; other loops are read once.
   bool goes_round() {
     ShellBlock& loop = blocks_.back();
-    const bool repeats = loop.opened_by != "for" && loop.opened_by != "select" && !loop.is_left && runs() && !may_run();
+    const bool repeats =
+        loop.opened_by != "for" && loop.opened_by != "select" && !loop.is_left && blocks_.runs() && !blocks_.may_run();
     if (!std::exchange(loop.shifts, false) || !repeats || ++calls_ > kMostCalls) return false;
     loop.is_followed = true;
     text_.go_to(loop.begin);
     return true;
   }
 
-  /// "break": the rest of the loop does not run.
-  void leave_loop() {
-    const auto loop = std::find_if(blocks_.rbegin(), blocks_.rend(), [](const ShellBlock& block) {
-      return block.kind == Kind::loop || block.kind == Kind::call;
-    });
-    if (loop == blocks_.rend() || loop->kind == Kind::call || may_run()) return;
-    loop->is_left = true;
-    loop->runs = Truth::no;
-  }
-
-  /// "return": the rest of the function or the file that is taken in does not run; or it may not, where it is not known
-  /// whether what returns runs.
-  void leave_call() {
-    const auto left = std::find_if(blocks_.rbegin(), blocks_.rend(), [](const ShellBlock& block) {
-      return block.kind == Kind::call || block.kind == Kind::file || block.kind == Kind::subshell;
-    });
-    if (left == blocks_.rend()) return;  // the script itself goes on, as in a shell
-    // Of the blocks that it leaves alone: where the rest may not run anyway, it does not run behind this.
-    const bool may_stay = next_ == Truth::unknown || std::any_of(blocks_.rbegin(), left, [](const ShellBlock& block) {
-                            return block.reached == Truth::unknown || block.runs == Truth::unknown;
-                          });
-    if (may_stay) {
-      if (left->decided_by.empty()) left->decided_by = decided_by();
-      left->runs = Truth::unknown;
-      return;
-    }
-    for (auto loop = blocks_.rbegin(); loop != left; ++loop) {
-      if (loop->kind != Kind::loop) continue;
-      loop->is_left = true;
-      loop->runs = Truth::no;
-    }
-    left->runs = Truth::no;
-  }
-
   void close_loop() {
-    const ShellBlock loop = close();
+    const ShellBlock loop = blocks_.close();
     const bool is_whole = loop.runs == Truth::no && (loop.is_followed || loop.is_left);
     if (is_whole && loop.opened_by != "for" && loop.opened_by != "select") return;
     const auto alike = [](const ShellWord& a, const ShellWord& b) { return a.text == b.text; };
@@ -571,44 +466,21 @@ class ShellScript {
 
   // What runs, and what variables hold.
 
-  /// Whether what is read now runs, as far as it is known.
-  bool runs() const {
-    return next_ != Truth::no && std::ranges::none_of(blocks_, [](const ShellBlock& block) {
-             return block.reached == Truth::no || block.runs == Truth::no;
-           });
-  }
-
-  /// Whether it is not known that what is read now runs.
-  bool may_run() const {
-    return next_ == Truth::unknown || std::ranges::any_of(blocks_, [](const ShellBlock& block) {
-             return block.reached == Truth::unknown || block.runs == Truth::unknown;
-           });
-  }
-
   /// The first variable in them that nothing sets; "": there is none.
   static std::string unset_in(const ShellWords& words) {
     const auto unset = std::ranges::find_if(words, [](const ShellWord& word) { return !word.unset.empty(); });
     return unset == words.end() ? "" : unset->unset;
   }
 
-  /// The variable that would say whether what is read now runs, where that is not known; "": there is none.
-  std::string decided_by() const {
-    if (next_ == Truth::unknown && !last_decided_by_.empty()) return last_decided_by_;
-    const auto block = std::find_if(blocks_.rbegin(), blocks_.rend(), [](const ShellBlock& each) {
-      return (each.reached == Truth::unknown || each.runs == Truth::unknown) && !each.decided_by.empty();
-    });
-    return block == blocks_.rend() ? "" : block->decided_by;
-  }
-
   void run(const ShellCommand& command) {
     const ShellWords& words = command.words;
-    if (!words.empty() && runs() && !only_checks_) {
+    if (!words.empty() && blocks_.runs() && !only_checks_) {
       if (words.front().text == "shift")
         shift(words);
       else if (words.front().text == "break")
-        leave_loop();
+        blocks_.leave_loop();
       else if (words.front().text == "return")
-        leave_call();
+        blocks_.leave_call();
       else if (words.size() > 1 && (words.front().text == "source" || words.front().text == "."))
         take_in(command);
       else if (const ShellWords inside = command_inside(words); !inside.empty())
@@ -620,10 +492,7 @@ class ShellScript {
     }
     // What the list that it stands in has come to, and whether what follows runs.
     const Truth now = words.empty() && !command.parts && command.connector != ")" ? Truth::yes : holds(words);
-    if (!words.empty()) last_decided_by_ = unset_in(words);
-    if (!words.empty() || command.connector == "&&" || command.connector == "||")
-      last_ = next_ == Truth::yes ? now : next_ == Truth::no ? last_ : last_ == now ? now : Truth::unknown;
-    next_ = command.connector == "&&" ? last_ : command.connector == "||" ? opposite(last_) : Truth::yes;
+    blocks_.follow(!words.empty(), now, unset_in(words), command.connector);
   }
 
   /// Keeps a command that has more flags than those before it. One that is only shown (echo) before it runs is none,
@@ -673,18 +542,13 @@ class ShellScript {
   void doubt(const std::string& name, const std::string& why) {
     variables_.known.erase(name);
     variables_.doubts[name] = why;
-    note_change(name);
-  }
-
-  void note_change(const std::string& name) {
-    for (ShellBlock& block : blocks_)
-      if (block.kind == Kind::loop) block.changed.insert(name);
+    blocks_.note_change(name);
   }
 
   /// Of "(( i += 1 ))" what i is.
   void doubt_changed(const std::string& sum, const Place& place) {
     std::string name;
-    for (std::size_t i = 0; i < sum.size() && runs(); ++i) {
+    for (std::size_t i = 0; i < sum.size() && blocks_.runs(); ++i) {
       const std::string_view rest = std::string_view(sum).substr(i);
       if (is_shell_name(sum[i])) {
         name += sum[i];
@@ -705,7 +569,7 @@ class ShellScript {
     const Place place = text_.here();
     std::optional<ShellAssignment> read = text_.read_assignment(variables_);
     if (!read) return false;
-    if (!runs()) return true;
+    if (!blocks_.runs()) return true;
     const std::string& name = read->name;
     const auto before = variables_.known.find(name);
     if (!command.declares) {
@@ -714,14 +578,14 @@ class ShellScript {
                                    before == variables_.known.end() ? std::nullopt : std::optional(before->second),
                                    doubted == variables_.doubts.end() ? std::nullopt : std::optional(doubted->second));
     }
-    note_change(name);
+    blocks_.note_change(name);
     const auto alike = [](const ShellWord& a, const ShellWord& b) { return a.text == b.text; };
-    if (!may_run() && !read->adds)
+    if (!blocks_.may_run() && !read->adds)
       variables_.doubts.erase(name);
     else if (!read->adds && before != variables_.known.end() &&
              !std::ranges::equal(before->second, read->values, alike))
-      doubt(name,
-            "may be what " + language::text(place) + " gives it, or what it was before" + because_of(decided_by()));
+      doubt(name, "may be what " + language::text(place) + " gives it, or what it was before" +
+                      because_of(blocks_.decided_by()));
     if (variables_.doubts.contains(name)) return true;
     ShellWords& known = variables_.known[name];
     if (!read->adds) known.clear();
@@ -755,18 +619,15 @@ class ShellScript {
   bool (*counts_)(const std::string&);
   ShellVariables variables_;
   ShellWords most_flags_;
-  std::vector<ShellBlock> blocks_;
+  ShellBlocks blocks_;
   std::vector<HereDocument> open_documents_;  ///< that begin behind this line
   std::vector<ShellDocument> documents_;
   std::set<std::string> notes_;
   std::deque<SourcedFile> files_;                              ///< their texts stay where they are
   std::map<std::string, ScriptPosition, std::less<>> bodies_;  ///< of functions
   int calls_ = 0;
-  bool only_checks_ = false;     ///< no command runs
-  int depth_ = 0;                ///< of a command inside of a command: how many it is inside of
-  Truth next_ = Truth::yes;      ///< whether what is read now runs, by what stands in front of it in its list
-  Truth last_ = Truth::yes;      ///< what the list has come to so far
-  std::string last_decided_by_;  ///< the variable that nothing sets in the last command
+  bool only_checks_ = false;  ///< no command runs
+  int depth_ = 0;             ///< of a command inside of a command: how many it is inside of
   bool in_condition_ = false;
   std::optional<Truth> condition_;
   std::string condition_decided_by_;
