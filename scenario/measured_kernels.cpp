@@ -2,7 +2,18 @@
 
 namespace stepcast::schedules {
 
-KernelMaker attention_maker(const Software& software) {
+namespace {
+
+bool takes_cudnn(const Gpu& gpu, const Software& software) {
+  return software.cudnn_attention_from && gpu.compute_capability >= *software.cudnn_attention_from;
+}
+
+}  // namespace
+
+bool runs_flash_2(const Gpu& gpu, const Software& software) { return software.flash_2 && !takes_cudnn(gpu, software); }
+
+KernelMaker attention_maker(const Gpu& gpu, const Software& software) {
+  if (takes_cudnn(gpu, software)) return KernelMaker::cudnn;
   const KernelMaker by = software.attention_by;
   // A newer maker comes from the file that this stack is based on, and flash_2 was laid over it.
   const bool newer = by == KernelMaker::unsaid || by == KernelMaker::cudnn || by == KernelMaker::flash_attention_3;
@@ -10,12 +21,12 @@ KernelMaker attention_maker(const Software& software) {
 }
 
 double maker_share(const Gpu& gpu, const Software& software) {
-  if (software.flash_2) return gpu.attention_flash_2;
-  return software.attention_by == KernelMaker::cudnn ? gpu.attention_cudnn : 1;
+  if (runs_flash_2(gpu, software)) return gpu.attention_flash_2;
+  return attention_maker(gpu, software) == KernelMaker::cudnn ? gpu.attention_cudnn : 1;
 }
 
 void use_measured_kernels(const KernelsByMaker& measured, Gpu& gpu, Software& software) {
-  if (const auto attention = measured.find(attention_maker(software)); attention != measured.end()) {
+  if (const auto attention = measured.find(attention_maker(gpu, software)); attention != measured.end()) {
     const MeasuredKernels& of = attention->second;
     // The stack divides by its share of the GPU's rates, which a rate of its own kernel has in it already.
     const double share = maker_share(gpu, software);

@@ -20,9 +20,12 @@ struct MeasuredKernels {
 
 using KernelsByMaker = std::map<KernelMaker, MeasuredKernels>;
 
-/// Whose fused attention a stack runs: as it says, or FlashAttention-2's where it says flash_2 and no maker of that
+/// Whether a stack runs FlashAttention-2's fused attention, or an older one, on a GPU.
+bool runs_flash_2(const Gpu& gpu, const Software& software);
+
+/// Whose fused attention it runs there: as it says, or FlashAttention-2's where it says flash_2 and no maker of that
 /// generation.
-KernelMaker attention_maker(const Software& software);
+KernelMaker attention_maker(const Gpu& gpu, const Software& software);
 
 /// Share of the GPU's rates of fused attention that this maker's kernels reach, where nothing was measured of them.
 double maker_share(const Gpu& gpu, const Software& software);

@@ -71,12 +71,15 @@ struct Software {
   bool fused_linear_cross_entropy = false;
   bool fp8_input_store = false;      ///< a gate and what it multiplies are kept for backward in 8 bits
   bool loss_parallel = true;         ///< each tensor rank's loss reads its part of the vocabulary; else they gather it
+  bool fp32_loss = false;            ///< fused loss: logits are cast to fp32 before it, and their gradient back
   bool fp32_softmax = false;         ///< that kernel keeps its softmax in fp32 in place of the logits
   bool biases = true;                ///< gpt: linear layers have them
   bool dropout = true;               ///< gpt: after attention, feed-forward and embedding, and on the scores
   bool flash_2 = false;              ///< fused attention is of FlashAttention-2's generation or older
   bool eight_bit_attention = false;  ///< fp8, mxfp8: fused attention multiplies in 8 bits too
   double attention_efficiency = 1;   ///< share of the rate of the GPU's fused attention that this kernel reaches
+  /// GPUs of this compute capability and later run cuDNN's fused attention, whatever else is said of it.
+  std::optional<std::uint32_t> cudnn_attention_from{};
   KernelMaker attention_by = KernelMaker::unsaid;  ///< whose fused attention it runs: which measured rates are its own
   KernelMaker elementwise_by = KernelMaker::unsaid;  ///< likewise its elementwise kernels, and what launches them
   bool repeated_keys_values = false;  ///< keys and values are copied for every query head before fused attention
@@ -94,6 +97,8 @@ struct Software {
   Time grouped_multiply_launch{};    ///< what each expert adds to that kernel
   /// Experts that drop no copies: the host waits for how many each of them gets, and then launches what sends them.
   bool expert_counts_to_host = false;
+  /// Dropless experts: a token goes once to each node that has experts of its, which forwards it inside.
+  bool copies_by_node = false;
   /// Experts one after the other: the host waits for each one's tokens to be found, which are copied out for it and
   /// whose results are added up where they belong, as Hugging Face's models did before transformers 5.
   bool expert_loop = false;
@@ -165,6 +170,8 @@ struct Software {
   Time host_per_expert{};  ///< of a launch that a library makes for each of a rank's experts; 0: one for all of them
   std::optional<Time> host_per_collective{};
   Time host_per_checkpoint{}, host_per_pass{}, host_per_step{};
+  /// ZeRO 3: for each layer in each pass, of the hooks that fetch and release its modules' parameters.
+  Time host_per_gathered_layer{};
   /// Where stages exchange tensors over the network, a collective among tensor ranks costs the host so much more for
   /// each other rank: hosts that wait for other stages start it at unlike moments. Only measured steps tell it
   /// (stepcast fit --runs).

@@ -142,6 +142,11 @@ const Table<Software>& software_table() {
             "experts that drop no copies: the host waits for how many each of them gets, and then launches what sends "
             "them"},
            store_flag<&S::expert_counts_to_host>},
+          {{"copies_by_node", flag(), "false",
+            "dropless experts: a token goes once to each node that has experts of its, which forwards it inside "
+            "(DeepEP, "
+            "HybridEP); false: a copy for each expert"},
+           store_flag<&S::copies_by_node>},
           {{"expert_loop", flag(), "false",
             "experts one after the other, the host waiting for each (Hugging Face's models before transformers 5)"},
            store_flag<&S::expert_loop>},
@@ -214,6 +219,9 @@ const Table<Software>& software_table() {
             "of which GPU the framework writes down its memory, as measured.peak_memory has it: of the fullest, or of "
             "rank 0 in the first stage"},
            [](S& s, const Value& v) { s.reported_memory = static_cast<schedules::ReportedMemory>(v.choice); }},
+          {{"fp32_loss", flag(), "false",
+            "fused loss: logits are cast to fp32 before it, and their gradient back (Transformers)"},
+           store_flag<&S::fp32_loss>},
           {{"fp32_softmax", flag(), "false", "fused loss: it keeps its softmax in fp32 in place of the logits"},
            store_flag<&S::fp32_softmax>},
           {{"fp32_logits", whole(1, 8), "1", "unfused loss: so many copies of the logits in fp32 at its peak"},
@@ -258,6 +266,11 @@ const Table<Software>& software_table() {
            [](S& s, const Value& v) { s.logit_metrics = static_cast<int>(v.whole); }},
           {{"flash_2", flag(), "false", "fused attention is of FlashAttention-2's generation or older"},
            store_flag<&S::flash_2>},
+          {{"cudnn_attention_from", whole(0, 1000), "none",
+            "GPUs of this compute capability and later (100: Blackwell) run cuDNN's fused attention, whatever flash_2 "
+            "and "
+            "attention_by say"},
+           [](S& s, const Value& v) { s.cudnn_attention_from = static_cast<std::uint32_t>(v.whole); }},
           {{"eight_bit_attention", flag(), "false", "fp8, mxfp8: fused attention multiplies in 8 bits too"},
            store_flag<&S::eight_bit_attention>},
           {{"recompute_fused_attention", flag(), "false",
@@ -351,6 +364,10 @@ const Table<Software>& software_table() {
            store_time<&S::host_per_expert>},
           {{"host_per_collective", time_type(), "host_per_kernel", "host time to launch one collective of a pass"},
            [](S& s, const Value& v) { s.host_per_collective = v.time; }},
+          {{"host_per_gathered_layer", time_type(), "0 ps",
+            "ZeRO 3: host time for each layer in each pass, of the hooks that fetch and release its modules' "
+            "parameters"},
+           store_time<&S::host_per_gathered_layer>},
           {{"host_per_checkpoint", time_type(), "0 ps", "host time for each checkpointed layer that backward repeats"},
            store_time<&S::host_per_checkpoint>},
           {{"host_per_peer", time_type(), "0 ps",

@@ -38,7 +38,7 @@ double backward_flops(const FusedAttention& kernel, const Gpu& gpu) {
 }  // namespace
 
 AttentionKernels attention_kernels(const Gpu& gpu, const Software& software) {
-  if (software.flash_2) return AttentionKernels::flash_attention_2;
+  if (runs_flash_2(gpu, software)) return AttentionKernels::flash_attention_2;
   if (gpu.compute_capability == 0) return AttentionKernels::unpadded;
   return gpu.compute_capability < kHopper ? AttentionKernels::flash_attention_2 : AttentionKernels::newer;
 }

@@ -200,9 +200,9 @@ void cast_logits(Writer& w, std::int64_t rows) {
     w.forward.touch(metrics * logits * (e + 3 * kFp32), 2 * metrics);
   }
   w.begin(Kind::logit_cast);
-  const bool fused = w.s.software.fused_cross_entropy;
+  const bool fused = w.s.software.fused_cross_entropy, cast = !fused || w.s.software.fp32_loss;
   w.saves(logits * (fused && w.s.software.fp32_softmax ? kFp32 : e));
-  if (fused) return;
+  if (!cast) return;
   w.forward.touch(logits * (e + kFp32));
   w.backward.touch(logits * (kFp32 + e));
 }
@@ -211,8 +211,10 @@ void loss_of_cast_logits(Writer& w, std::int64_t rows) {
   const double e = d(w.z.element), logits = logits_of_loss(w, rows);
   w.begin(Kind::cross_entropy);
   if (w.s.software.fused_cross_entropy) {
-    w.forward.touch(logits * e);
-    w.backward.touch(logits * 2 * e);
+    const double read = w.s.software.fp32_loss ? kFp32 : e;
+    w.forward.touch(logits * read);
+    w.backward.touch(logits * 2 * read);
+    if (w.s.software.fp32_loss) w.saves(logits * (kFp32 + e));  // their cast, and their gradient's
     return;
   }
   // Maximum; subtract it; exponential; sum; divide.

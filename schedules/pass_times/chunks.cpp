@@ -155,6 +155,11 @@ const std::vector<PieceTimes::TimedPiece>& PieceTimes::at(Coordinate c) {
     } else {
       kind.piece.gradients = time(block.backward, parts.backward, kind.shares.backward);
     }
+    if (block.layer && s.data_parallel.zero == 3 && shard_ranks(s) > 1 && graphs == CudaGraphs::none) {
+      const PassTime hooks = of_host(on_host(s.software, s.software.host_per_gathered_layer));
+      for (PassTime* pass : {&kind.piece.forward, &kind.piece.gradients}) *pass = hooks + *pass;
+      if (!block.recompute.empty()) kind.piece.recompute = hooks + kind.piece.recompute;
+    }
     kind.piece.backward = kind.piece.recompute + kind.piece.gradients;
     if (copies_ != nullptr) {
       CopyParts forward, backward;

@@ -54,11 +54,16 @@ LayerTraffic::LayerTraffic(const Scenario& s, const Ranks& ranks, Coordinate at)
     uneven_[Among::dispatch] = std::make_shared<const collectives::Details>(uneven(loads, false));
     uneven_[Among::combine] = std::make_shared<const collectives::Details>(uneven(loads, true));
   }
-  if (!s.training.expert_load.node_limit) return;
+  const ExpertLoad& load = s.training.expert_load;
+  const bool even = !load.capacity && load.spread == 0 && s.parallelism.expert_tensor == 1;
+  if (!load.node_limit && !(s.software.copies_by_node && even)) return;
   std::uint32_t nodes = 1;
   Groups inside, rails_of_all;
   for (const collectives::Group& group : *groups_[Among::dispatch]) {
-    const Groups parts = by_node(ranks, group), across = rails(parts);
+    const Groups parts = by_node(ranks, group);
+    // Where nodes have unlike numbers of a group's ranks a limit is refused (check.cpp), and copies go one by one.
+    if (std::ranges::any_of(parts, [&](const auto& part) { return part.size() != parts.front().size(); })) return;
+    const Groups across = rails(parts);
     nodes = static_cast<std::uint32_t>(parts.size());
     if (inside.empty()) {
       own_inside_ = nodes;
@@ -71,7 +76,7 @@ LayerTraffic::LayerTraffic(const Scenario& s, const Ranks& ranks, Coordinate at)
   inside_ = shared(std::move(inside));
   rails_ = shared(std::move(rails_of_all));
   const Experts& experts = s.model.experts;
-  copies_share_ = expected_nodes(nodes, experts.count / nodes, experts.active, *s.training.expert_load.node_limit) /
+  copies_share_ = expected_nodes(nodes, experts.count / nodes, experts.active, load.node_limit.value_or(nodes)) /
                   static_cast<double>(experts.active);
 }
 

@@ -412,6 +412,9 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_FALSE(software.fused_softmax);
   EXPECT_TRUE(software.unaligned_heads_on_plain_cores);
   EXPECT_EQ(software.autocast, schedules::Autocast::unsharded);
+  EXPECT_EQ(software.cudnn_attention_from, 90u);
+  EXPECT_TRUE(software.fp32_loss);
+  EXPECT_TRUE(software.copies_by_node);
   EXPECT_TRUE(software.fused_cross_entropy);
   EXPECT_TRUE(software.fused_linear_cross_entropy);
   EXPECT_TRUE(software.fp8_input_store);
@@ -494,6 +497,7 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_EQ(software.host_per_kernel, nanoseconds(22));
   EXPECT_EQ(software.host_per_collective, nanoseconds(24));
   EXPECT_EQ(software.host_per_checkpoint, nanoseconds(25));
+  EXPECT_EQ(software.host_per_gathered_layer, nanoseconds(26));
   EXPECT_EQ(software.host_per_pass, nanoseconds(26));
   EXPECT_EQ(software.host_per_peer, nanoseconds(86));
   EXPECT_EQ(software.host_per_step, nanoseconds(27));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "models/cost/kernel_time.h"
+#include "scenario/measured_kernels.h"
 
 namespace stepcast::schedules {
 namespace {
@@ -70,6 +71,22 @@ TEST(FusedAttention, KernelsAreThoseOfTheGpuUnlessTheStackHasOlderOnes) {
   EXPECT_EQ(attention_kernels(g, stack), AttentionKernels::newer);
   stack.flash_2 = true;
   EXPECT_EQ(attention_kernels(g, stack), AttentionKernels::flash_attention_2);
+}
+
+TEST(FusedAttention, IsCudnnsFromAComputeCapabilityOnWhereTheStackSaysSo) {
+  Gpu g = attention_gpu();
+  Software stack;
+  stack.flash_2 = true;
+  stack.attention_by = KernelMaker::flash_attention_2;
+  stack.cudnn_attention_from = 100;
+  g.compute_capability = 90;
+  EXPECT_EQ(attention_maker(g, stack), KernelMaker::flash_attention_2);
+  EXPECT_EQ(attention_kernels(g, stack), AttentionKernels::flash_attention_2);
+  EXPECT_EQ(maker_share(g, stack), 0.6);
+  g.compute_capability = 100;
+  EXPECT_EQ(attention_maker(g, stack), KernelMaker::cudnn);
+  EXPECT_EQ(attention_kernels(g, stack), AttentionKernels::newer);
+  EXPECT_EQ(maker_share(g, stack), 0.9);
 }
 
 TEST(FusedAttention, WidthsAreRoundedUpToThoseThatKernelsWereCompiledFor) {

@@ -57,6 +57,16 @@ TEST(KeptInputs, WholeInputsAreNotGathered) {
   EXPECT_EQ(gathered_bytes(first_layer(s).backward), 0);
 }
 
+// Transformers casts all logits before a fused loss: that cast and its gradient's are there beside them.
+TEST(KeptInputs, AFusedLossMayReadACastOfTheLogits) {
+  Scenario s = round_numbers(1);
+  s.software.fused_cross_entropy = true;
+  const auto head = [&] { return blocks(s).kinds.back(); };
+  const double in_16_bits = head().saved_by_loss;
+  s.software.fp32_loss = true;
+  EXPECT_EQ(head().saved_by_loss - in_16_bits, 1024.0 * 51200 * (4 + 2));
+}
+
 // Megatron-Core's fused loss casts the logits and keeps what becomes of them; others keep the logits as they are.
 TEST(KeptInputs, AFusedLossKeepsLogitsOrASoftmaxInFp32) {
   Scenario s = shared_sequence();

@@ -117,6 +117,26 @@ TEST(ExpertTraffic, OfOneNodeKnowsNoLimit) {
   EXPECT_EQ(LayerTraffic(s, alone.ranks, {}).time(dispatch, alone.timer, true)->duration, free);
 }
 
+TEST(ExpertTraffic, GoesByNodeWithoutALimitWhereTheSoftwareSendsItSo) {
+  Scenario s = experts_on(32, 32);
+  const TensorCollective dispatch{{}, Operation::all_to_all, {1 << 23}, false, Among::dispatch};
+  Alone alone(s);
+  const auto time = [&] { return LayerTraffic(s, alone.ranks, {}).time(dispatch, alone.timer, true)->duration; };
+  const Time one_by_one = time();
+  s.training.expert_load.node_limit = 4;  // all nodes
+  const Time by_node = time();
+  EXPECT_LT(by_node, one_by_one);
+  s.training.expert_load.node_limit = {};
+  s.software.copies_by_node = true;
+  EXPECT_EQ(time(), by_node);
+  s.training.expert_load.node_limit = 2;  // a router's own limit counts
+  EXPECT_LT(time(), by_node);
+  s.training.expert_load = {.spread = 0.5};
+  const Time uneven = time();
+  s.software.copies_by_node = false;
+  EXPECT_EQ(time(), uneven) << "not built";
+}
+
 TEST(ExpertTraffic, WhatANodeLimitContradictsIsTold) {
   Scenario s = experts_on(32, 32);
   s.training.expert_load.node_limit = 1;

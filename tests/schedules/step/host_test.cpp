@@ -129,6 +129,25 @@ TEST(Host, OneThatIsFasterThanEveryKernelChangesNothing) {
   EXPECT_EQ(with.stages.front().time.host, Time{});
 }
 
+// Hooks around each of 4 layers whose parameters are gathered: forward, backward, and once more where they are repeated.
+TEST(Host, HooksOfGatheredLayersAreInEachPass) {
+  for (const Recompute recompute : {Recompute::none, Recompute::full}) {
+    Scenario s = on_one_gpu(3);
+    s.recompute = recompute;
+    s.cluster.gpus = 2;
+    s.parallelism.data = 2;
+    s.training.global_batch = 6;
+    s.data_parallel.zero = 3;
+    s.software.host_per_gathered_layer = milliseconds(50);  // nothing else takes as long
+    const double passes = recompute == Recompute::none ? 2 : 3, hooks = 3 * passes * 4 * 0.05;
+    const double step = to_seconds(forecast(s).step);
+    EXPECT_GT(step, hooks);
+    EXPECT_LT(step, hooks * 1.05);
+    s.data_parallel.zero = 2;
+    EXPECT_LT(to_seconds(forecast(s).step), 0.05 * hooks);
+  }
+}
+
 TEST(Host, OneThatIsSlowerThanEveryKernelIsTheStep) {
   Scenario s = on_one_gpu(3);
   s.software.host_per_kernel = milliseconds(5);
