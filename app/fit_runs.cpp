@@ -382,8 +382,13 @@ int fit_to_runs(const std::vector<std::string>& paths, const boost::program_opti
     std::fprintf(stderr, "%s\n", wrong.c_str());
     text += "# " + wrong + "\n";
   }
-  if (runs.left_out > 0)
-    text += fmt::format("# {} rows are not used; the first, {}\n", runs.left_out, runs.first_left_out);
+  if (runs.left_out > 0) {
+    const std::string left =
+        fmt::format("{} not used; the first, {}",
+                    runs.left_out == 1 ? "1 row is" : fmt::format("{} rows are", runs.left_out), runs.first_left_out);
+    std::fprintf(stderr, "%s\n", left.c_str());
+    text += "# " + left + "\n";
+  }
   if (!runs.others.empty()) text += tried_on(fit, std::move(runs.others));
   write_output(output, text + fitted_runs(fit) + traced_runs(fit, runs));
   return kDone;

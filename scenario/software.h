@@ -172,6 +172,8 @@ struct Software {
   Time host_per_checkpoint{}, host_per_pass{}, host_per_step{};
   /// ZeRO 3: for each layer in each pass, of the hooks that fetch and release its modules' parameters.
   Time host_per_gathered_layer{};
+  /// For each layer of experts in each pass, besides its launches, on any CPUs; not where a graph has its router.
+  Time host_per_expert_layer{};
   /// Where stages exchange tensors over the network, a collective among tensor ranks costs the host so much more for
   /// each other rank: hosts that wait for other stages start it at unlike moments. Only measured steps tell it
   /// (stepcast fit --runs).

@@ -111,7 +111,7 @@ NamedDatum::Measure measure_of(Unit unit) {
 /// "step_time" of "step_time_s", "peak_memory" of "peak_memory_bytes".
 std::string_view without_unit(std::string_view key) {
   for (const std::string_view unit : {"_s", "_bytes"})
-    if (key.ends_with(unit)) return key.substr(0, key.size() - unit.size());
+    if (key.ends_with(unit) && !key.ends_with("_per_s")) return key.substr(0, key.size() - unit.size());
   return key;
 }
 
@@ -124,7 +124,8 @@ Vocabulary quantity_names() {
                        return NamedDatum{NamedDatum::Kind::number, measure_of(quantities[i].unit), {}, i};
                    return std::nullopt;
                  },
-                 {}};
+                 {},
+                 "a result"};
   for (const ReportedQuantity& quantity : schedules::quantities()) all.names.emplace_back(without_unit(quantity.key));
   return all;
 }

@@ -103,7 +103,7 @@ std::string headline(const Answer& answer) {
       f.active_parameters < f.parameters ? fmt::format(", {:.3f} active,", f.active_parameters / 1e9) : std::string();
   const std::string trained =
       f.trained_parameters ? fmt::format(", {:.1f} million trained", *f.trained_parameters / 1e6) : std::string();
-  line("parameters", f.tokens_per_second
+  line("parameters", f.tokens_per_second || f.parameters >= 1e9
                          ? fmt::format("{:.3f} billion{} on {} GPUs{}", f.parameters / 1e9, active, f.gpus, trained)
                          : fmt::format("{:.3f} million on {} GPUs{}", f.parameters / 1e6, f.gpus, trained));
   out += plan_lines(answer);

@@ -129,10 +129,10 @@ std::string schedule_svg(const Forecast& f, const std::string& title) {
       kLeft + kWidth + kRight, bottom + kBottom, kLeft, xml_text(title));
   const auto draw = [&](const Look& look, const std::string& label, double left, double width, double top,
                         double height) {
+    constexpr double kNarrow = 2;  // a border would hide it
     out += fmt::format(
-        "<rect x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{:.1f}\" fill=\"{}\" stroke=\"white\" "
-        "stroke-width=\"0.5\"><title>{}</title></rect>\n",
-        left, top, width, height, look.fill, label);
+        "<rect x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{:.1f}\" fill=\"{}\"{}><title>{}</title></rect>\n",
+        left, top, width, height, look.fill, width < kNarrow ? "" : " stroke=\"white\" stroke-width=\"0.5\"", label);
     if (width > 6.5 * static_cast<double>(label.size()) && height >= 11)
       out += fmt::format("<text x=\"{:.2f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n", left + width / 2,
                          top + height / 2 + 4, label);

@@ -10,7 +10,7 @@
 namespace stepcast::app {
 
 std::string sensitivity_svg(const SensitivityReport& report) {
-  constexpr double kBarsLeft = 150, kBarsTop = 66, kBarHeight = 18, kBarPitch = 26, kBarsWidth = 420, kBarsMargin = 70;
+  constexpr double kBarsLeft = 150, kBarsTop = 66, kBarHeight = 18, kBarPitch = 26, kBarsWidth = 420, kBarsMargin = 105;
   const search::Sensitivity& s = report.sensitivity;
   double longest = 0.01;
   for (const search::ResourceEffect& each : s.effects) longest = std::max(longest, std::abs(each.elasticity.central));

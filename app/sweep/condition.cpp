@@ -66,7 +66,8 @@ struct Operand {
   Measure measure = Measure::none;
   std::vector<std::string_view> choices{};
   std::optional<std::string> word{};  ///< one that is no name: a text beside a text, else a mistake
-  std::string shown;                  ///< as written
+  std::string shown{};                ///< as written
+  bool lacks_unit = false;            ///< a number without one, other than 0; of a name: it has none either
 };
 
 class ConditionParser {
@@ -127,7 +128,7 @@ class ConditionParser {
 
   [[noreturn]] void unknown(const std::string& word) const {
     const std::vector<std::string_view> names(vocabulary_.names.begin(), vocabulary_.names.end());
-    fail("found the unknown name " + in_quotes(word) + ", expected a key or a result" +
+    fail("found the unknown name " + in_quotes(word) + ", expected " + std::string(vocabulary_.of) +
          language::did_you_mean(word, names));
   }
 
@@ -173,9 +174,26 @@ class ConditionParser {
         fail("found " + in_quotes(*side->word) + " beside " + other->shown + ", expected " +
              language::one_of(*side->word, other->choices));
     }
+    for (const auto& [side, other] : {std::pair(&left, &right), std::pair(&right, &left)})
+      if (side->measure == Measure::none && side->lacks_unit && other->measure != Measure::none && other->lacks_unit)
+        fail("found " + in_quotes(other->shown) + " beside " + side->shown + ", expected a unit, such as " +
+             side->shown + std::string(example(other->measure)));
     if (left.kind != right.kind || (orders && left.kind != DatumKind::number) || unlike(left, right))
       fail("found " + in_quotes(left.shown) + " and " + in_quotes(right.shown) + ", which cannot be compared" +
            (orders ? " so" : ""));
+  }
+
+  static std::string_view example(Measure measure) {
+    switch (measure) {
+      case Measure::time:
+        return " s";
+      case Measure::bytes:
+        return " GiB";
+      case Measure::bandwidth:
+        return " GB/s";
+      default:
+        return " TFLOP/s";
+    }
   }
 
   static bool unlike(const Operand& left, const Operand& right) {
@@ -256,7 +274,8 @@ class ConditionParser {
     if (word == "true" || word == "false") return constant(DatumKind::flag, Measure::none, word == "true", word);
     if (const std::optional<NamedDatum> name = vocabulary_.find(word)) {
       steps_.push_back({StepKind::name, {}, name->number});
-      return {name->kind, name->measure, name->choices, {}, word};
+      const bool has_unit = word.ends_with("_s") || word.ends_with("_bytes");  // as results write their keys
+      return {name->kind, name->measure, name->choices, {}, word, !has_unit};
     }
     Operand text = constant(DatumKind::text, Measure::none, word, word);
     text.word = word;
@@ -285,7 +304,9 @@ class ConditionParser {
     if (word_ahead().size() > digits) return std::nullopt;
     std::string shown(rest_.substr(0, digits));
     rest_.remove_prefix(digits);
-    return constant(DatumKind::number, Measure::none, value, std::move(shown));
+    Operand bare = constant(DatumKind::number, Measure::none, value, std::move(shown));
+    bare.lacks_unit = value != 0;
+    return bare;
   }
 
   std::optional<Operand> quantity(const std::string& written) {

@@ -29,8 +29,9 @@ struct NamedDatum {
 /// The names that a condition may use.
 struct Vocabulary {
   std::function<std::optional<NamedDatum>(const std::string&)>
-      find;                        ///< may throw InputError for one that has no value
-  std::vector<std::string> names;  ///< for messages
+      find;                                   ///< may throw InputError for one that has no value
+  std::vector<std::string> names;             ///< for messages
+  std::string_view of = "a key or a result";  ///< likewise: what they are
 };
 
 /// A condition of sweep --where and search --until. The grammar:

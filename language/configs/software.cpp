@@ -364,6 +364,10 @@ const Table<Software>& software_table() {
            store_time<&S::host_per_expert>},
           {{"host_per_collective", time_type(), "host_per_kernel", "host time to launch one collective of a pass"},
            [](S& s, const Value& v) { s.host_per_collective = v.time; }},
+          {{"host_per_expert_layer", time_type(), "0 ps",
+            "host time for each layer of experts in each pass, besides its launches, on any CPUs; not where "
+            "cuda_graph_modules has moe_router"},
+           store_time<&S::host_per_expert_layer>},
           {{"host_per_gathered_layer", time_type(), "0 ps",
             "ZeRO 3: host time for each layer in each pass, of the hooks that fetch and release its modules' "
             "parameters"},

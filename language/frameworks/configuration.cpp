@@ -283,6 +283,7 @@ void write_commented(const Node& mapping, const std::string& path, const Words& 
 void check_vocabulary(const Node& tree, const std::string& file) {
   const Node* const model = tree.find("model");
   if (model == nullptr || model->find("hidden") == nullptr || model->find("base") != nullptr) return;
+  if (const Node* const family = model->find("family"); family != nullptr && family->scalar == "vit") return;
   if (const Node* const vocabulary = model->find("vocab");
       vocabulary == nullptr || vocabulary->kind == Node::Kind::nothing)
     throw InputError(file, "model.vocab: missing, because the tokenizer alone knows it, expected --set model.vocab=N");

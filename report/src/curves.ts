@@ -96,7 +96,7 @@ export function plan(document: Document): HTMLElement[] {
     return [
       h("section", { "data-title": String(run.name) }, h("h2", {}, String(run.name)), h("div", { class: "cards" },
         card("Whole run", seconds(p.time_s), typeof run.low_s === "number" ? `band ${seconds(run.low_s)} to ${seconds(run.high_s)}` : ""), card("Step time", seconds(p.step_time_s), `${count(p.steps)} steps`), card("GPU-hours", count(p.gpu_hours), `on ${count(p.gpus)} GPUs`),
-        p.money === null ? null : card("Money", `${count(p.money)} ${p.currency ?? ""}`), p.energy_kwh === null ? null : card("Energy", `${count(p.energy_kwh)} kWh`), card("Goodput", percent(p.goodput), p.failures === null ? "nothing is known of failures" : `${count(p.failures)} failures expected`))),
+        p.money === null ? null : card("Money", `${count(p.money)} ${p.currency ?? ""}`), p.energy_kwh === null ? null : card("Energy", `${count(p.energy_kwh)} kWh`), card("Goodput", p.failures === null ? "-" : percent(p.goodput), p.failures === null ? "nothing is known of failures" : `${count(p.failures)} failures expected`))),
       section("Where the run's time goes", "", chart("Time of the run by what it goes into", 130, () => ({
         legend: {}, grid: { left: 8, right: 24, top: 40, bottom: 26, containLabel: true }, tooltip: { valueFormatter: (v: unknown) => seconds(v as number) },
         xAxis: axis({ type: "value", ...timeTicks(0, p.time_s), axisLabel: { formatter: (v: number) => seconds(v) } }), yAxis: axis({ type: "category", data: ["run"] }),

@@ -96,7 +96,7 @@ function memory(result: Document, detail: Detail): HTMLElement {
       return { name, type: "line", step: "end", symbol: "none", lineStyle: { width: 0 }, areaStyle: { color: colour, opacity: 1, origin: "start" }, itemStyle: { color: colour }, data };
     };
     const areas = [
-      ...kinds.map(({ title, key }, i) => area(title, nth(i), () => made[key])),
+      ...kinds.map(({ title, key }, i) => area(title, nth(i, palette.vermilion), () => made[key])),
       area("activations", palette.vermilion, (i) => activations_bytes[Math.min(i, activations_bytes.length - 1)]),
     ];
     box.replaceChildren(chart(`Memory of stage ${number} over the step`, 320, () => ({

@@ -13,7 +13,11 @@ export const palette = {
 };
 
 const order = [palette.blue, palette.orange, palette.green, palette.purple, palette.sky, palette.vermilion, palette.yellow, palette.grey];
-export const nth = (i: number): string => order[i % order.length];
+/** The colour of the i-th of several; never `taken`, which something else has. */
+export const nth = (i: number, taken?: string): string => {
+  const free = order.filter((colour) => colour !== taken);
+  return free[i % free.length];
+};
 
 /** By the key of what a stage does, or where its time goes. */
 export const meaning: Record<string, string> = {

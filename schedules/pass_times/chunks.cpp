@@ -155,10 +155,15 @@ const std::vector<PieceTimes::TimedPiece>& PieceTimes::at(Coordinate c) {
     } else {
       kind.piece.gradients = time(block.backward, parts.backward, kind.shares.backward);
     }
-    if (block.layer && s.data_parallel.zero == 3 && shard_ranks(s) > 1 && graphs == CudaGraphs::none) {
-      const PassTime hooks = of_host(on_host(s.software, s.software.host_per_gathered_layer));
+    if (block.layer && graphs == CudaGraphs::none) {
+      const Software& software = s.software;
+      Time each{};
+      if (s.data_parallel.zero == 3 && shard_ranks(s) > 1) each += on_host(software, software.host_per_gathered_layer);
+      if (block.expert_parameters > 0 && !software.cuda_graph_modules.router) each += software.host_per_expert_layer;
+      const PassTime hooks = of_host(each);
       for (PassTime* pass : {&kind.piece.forward, &kind.piece.gradients}) *pass = hooks + *pass;
-      if (!block.recompute.empty()) kind.piece.recompute = hooks + kind.piece.recompute;
+      if (s.recompute == Recompute::full && !block.recompute.empty())
+        kind.piece.recompute = hooks + kind.piece.recompute;
     }
     kind.piece.backward = kind.piece.recompute + kind.piece.gradients;
     if (copies_ != nullptr) {

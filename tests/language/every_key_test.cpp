@@ -498,6 +498,7 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_EQ(software.host_per_collective, nanoseconds(24));
   EXPECT_EQ(software.host_per_checkpoint, nanoseconds(25));
   EXPECT_EQ(software.host_per_gathered_layer, nanoseconds(26));
+  EXPECT_EQ(software.host_per_expert_layer, nanoseconds(27));
   EXPECT_EQ(software.host_per_pass, nanoseconds(26));
   EXPECT_EQ(software.host_per_peer, nanoseconds(86));
   EXPECT_EQ(software.host_per_step, nanoseconds(27));

@@ -2,6 +2,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "language/core/nearest.h"
 #include "language/frameworks/framework.h"
@@ -192,6 +194,27 @@ std::int64_t chunks_of(const Words& words) {
 std::int64_t layers_of_chunk(const Words& words, std::int64_t layers) {
   const std::int64_t chunks = chunks_of(words);
   return (layers + chunks - 1) / chunks;
+}
+
+/// Layers of each chunk, in the order of the model.
+std::vector<std::int64_t> layers_of_chunks(const Words& words, std::int64_t layers) {
+  const std::int64_t chunks = is_pipelined(words) ? chunks_of(words) : 1;
+  std::vector<std::int64_t> each;
+  std::int64_t number = 0;
+  bool reads = false;
+  for (const char c : text_of(words, "parallelism.layers_per_stage") + ",") {
+    const bool is_digit = c >= '0' && c <= '9';
+    if (is_digit) number = number * 10 + (c - '0');
+    if (reads && !is_digit) each.push_back(std::exchange(number, 0));
+    reads = is_digit;
+  }
+  if (!each.empty()) return each;
+  const std::int64_t first = text_of(words, "pipeline.embedding_as_layer") == "true" ? 1 : 0,
+                     last = text_of(words, "pipeline.head_as_layer") == "true" ? 1 : 0;
+  each.assign(static_cast<std::size_t>(chunks), (layers + first + last + chunks - 1) / chunks);
+  each.front() -= first;
+  each.back() -= last;
+  return each;
 }
 
 /// Whether some chunks have more layers than others.
@@ -497,13 +520,16 @@ void read_recompute(Words& words) {
   if (option.empty() || option.size() > 4 || option.find_first_not_of("0123456789") != option.npos)
     refuse(words, "@selective", "op, or a number n: every n-th layer");
   const auto flavor = std::ranges::find(flavors(), text_of(words, "model"), &Flavor::config);
-  const std::int64_t each = layers_of_chunk(words, flavor->layers), every = std::max(1, std::stoi(option));
+  const std::vector<std::int64_t> chunks = layers_of_chunks(words, flavor->layers);
+  const std::int64_t most = std::ranges::max(chunks), every = std::max(1, std::stoi(option));
   if (every == 1) return say(words, "recompute", "full", "@selective");
-  // It counts all layers of a rank one after the other, whichever chunk they are of.
-  if (is_pipelined(words) && (each % every != 0 || has_unequal_chunks(words, flavor->layers)))
-    refuse(words, "@selective", "op, or a number by which the layers of every chunk divide");
-  if (each < every) return say(words, "recompute", "none", "there are not so many layers");
-  say(words, "recompute.full_layers", std::to_string(each / every), "@selective");
+  if (most < every) return say(words, "recompute", "none", "there are not so many layers");
+  // It counts all layers of a rank one after the other, whichever chunk they are of; a scenario repeats as many of
+  // each.
+  const bool exact =
+      !is_pipelined(words) || std::ranges::all_of(chunks, [&](std::int64_t n) { return n == most && n % every == 0; });
+  say(words, "recompute.full_layers", std::to_string(most / every),
+      exact ? "@selective" : "every n-th layer of the longest chunk; others may have one more or less");
 }
 
 void read_torchtitan(Words& words, const Framework&) {

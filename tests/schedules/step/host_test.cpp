@@ -129,7 +129,7 @@ TEST(Host, OneThatIsFasterThanEveryKernelChangesNothing) {
   EXPECT_EQ(with.stages.front().time.host, Time{});
 }
 
-// Hooks around each of 4 layers whose parameters are gathered: forward, backward, and once more where they are repeated.
+// Hooks around each of 4 layers whose parameters are gathered: forward, backward, and once more where that is repeated.
 TEST(Host, HooksOfGatheredLayersAreInEachPass) {
   for (const Recompute recompute : {Recompute::none, Recompute::full}) {
     Scenario s = on_one_gpu(3);
@@ -146,6 +146,22 @@ TEST(Host, HooksOfGatheredLayersAreInEachPass) {
     s.data_parallel.zero = 2;
     EXPECT_LT(to_seconds(forecast(s).step), 0.05 * hooks);
   }
+}
+
+TEST(Host, LayersOfExpertsTakeItMoreInEachPassUnlessAGraphHasTheirRouter) {
+  Scenario s = on_one_gpu(3);
+  s.model.family = Family::moe;
+  s.model.experts = {.count = 8, .active = 2, .ffn = 1024};
+  s.software.host_per_expert_layer = milliseconds(50);
+  const double host = 3 * 2 * 4 * 0.05, step = to_seconds(forecast(s).step);
+  EXPECT_GT(step, host);
+  EXPECT_LT(step, host * 1.05);
+  s.software.cuda_graph_modules.router = true;
+  EXPECT_LT(to_seconds(forecast(s).step), 0.05 * host);
+  s.software.cuda_graph_modules = {};
+  s.model.family = Family::gpt;
+  s.model.experts = {};
+  EXPECT_LT(to_seconds(forecast(s).step), 0.05 * host);
 }
 
 TEST(Host, OneThatIsSlowerThanEveryKernelIsTheStep) {
