@@ -175,7 +175,7 @@ class ConditionParser {
              language::one_of(*side->word, other->choices));
     }
     for (const auto& [side, other] : {std::pair(&left, &right), std::pair(&right, &left)})
-      if (side->measure == Measure::none && side->lacks_unit && other->measure != Measure::none && other->lacks_unit)
+      if (side->measure == Measure::none && side->lacks_unit && other->lacks_unit && !example(other->measure).empty())
         fail("found " + in_quotes(other->shown) + " beside " + side->shown + ", expected a unit, such as " +
              side->shown + std::string(example(other->measure)));
     if (left.kind != right.kind || (orders && left.kind != DatumKind::number) || unlike(left, right))
@@ -183,16 +183,17 @@ class ConditionParser {
            (orders ? " so" : ""));
   }
 
+  /// The units that a number needs beside a quantity; "": it is in seconds.
   static std::string_view example(Measure measure) {
     switch (measure) {
-      case Measure::time:
-        return " s";
       case Measure::bytes:
         return " GiB";
       case Measure::bandwidth:
         return " GB/s";
-      default:
+      case Measure::flop_rate:
         return " TFLOP/s";
+      default:
+        return "";
     }
   }
 

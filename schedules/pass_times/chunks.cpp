@@ -159,7 +159,9 @@ const std::vector<PieceTimes::TimedPiece>& PieceTimes::at(Coordinate c) {
       const Software& software = s.software;
       Time each{};
       if (s.data_parallel.zero == 3 && shard_ranks(s) > 1) each += on_host(software, software.host_per_gathered_layer);
-      if (block.expert_parameters > 0 && !software.cuda_graph_modules.router) each += software.host_per_expert_layer;
+      const bool experts =
+          std::ranges::any_of(block.operators, [](const Operator& of) { return of.kind == OperatorKind::router; });
+      if (experts && !software.cuda_graph_modules.router) each += software.host_per_expert_layer;
       const PassTime hooks = of_host(each);
       for (PassTime* pass : {&kind.piece.forward, &kind.piece.gradients}) *pass = hooks + *pass;
       if (s.recompute == Recompute::full && !block.recompute.empty())

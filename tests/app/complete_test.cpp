@@ -40,7 +40,7 @@ TEST(Complete, NamesOfConfigurations) {
   EXPECT_THAT(words({"collective", "--algorithm", "nv"}), ElementsAre("nvls", "nvls-tree"));
   EXPECT_THAT(words({"sensitivity", "--price", "nv"}), ElementsAre("nvlink=", "nvlink_latency="));
   EXPECT_THAT(words({"search", "--least", "network_"}), ElementsAre("network_latency"));
-  EXPECT_THAT(words({"show", "gpus/h100-s"}), ElementsAre("gpus/h100-sxm5-80gb"));
+  EXPECT_THAT(words({"show", "gpus/h100-sxm5-8"}), ElementsAre("gpus/h100-sxm5-80gb"));
   EXPECT_THAT(words({"list", "so"}), ElementsAre("software"));
   EXPECT_THAT(words({"keys", "para"}), ElementsAre("parallelism", "parallelism."));
 }

@@ -166,6 +166,10 @@ TEST(Validate, ThePageOfAccuracyHasTheAssumedTablesAndEachRunAsItIsPredicted) {
       "|---|--:|--:|--:|--:|--:|--:|\n";
   double within = 0, rows = 0;
   for (const Json& t : told["tables"]) {
+    if (t["mape"].is_null()) {  // memory alone
+      tables += fmt::format("| {} | {} | - | - | - | - | - |\n", t["table"].get<std::string>(), t["rows"].get<int>());
+      continue;
+    }
     tables += fmt::format("| {} | {} | {:.1f}% | {:+.1f}% | {:.3f} | {:.1f}% | {:.0f}% |\n",
                           t["table"].get<std::string>(), t["rows"].get<int>(), 100 * t["mape"].get<double>(),
                           100 * t["median_error"].get<double>(), t["rank_correlation"].get<double>(),
@@ -173,6 +177,7 @@ TEST(Validate, ThePageOfAccuracyHasTheAssumedTablesAndEachRunAsItIsPredicted) {
   }
   for (const Json* all : {&told["tables"], &published()["tables"]})
     for (const Json& t : *all) {
+      if (t["in_band_as_new_table"].is_null()) continue;
       within += t["in_band_as_new_table"].get<double>() * t["rows"].get<double>();
       rows += t["rows"].get<double>();
     }

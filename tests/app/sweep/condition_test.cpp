@@ -94,7 +94,12 @@ TEST(Condition, QuantitiesHaveTheirUnits) {
   EXPECT_TRUE(holds("memory<=64 GiB"));
   EXPECT_FALSE(holds("memory<=63.9GiB"));
   EXPECT_TRUE(holds("step < 13 s"));
-  EXPECT_TRUE(holds("step < 13"));
+  EXPECT_TRUE(holds("step < 13"));  // seconds
+  EXPECT_TRUE(holds("memory>0 and rate>0"));
+  EXPECT_EQ(condition_error("memory<60"),
+            "--where memory<60: found 'memory' beside 60, expected a unit, such as 60 GiB");
+  EXPECT_EQ(condition_error("200<rate"),
+            "--where 200<rate: found 'rate' beside 200, expected a unit, such as 200 GB/s");
   EXPECT_TRUE(holds("rate >= 200 Gbit/s and rate<201 Gbit/s"));
   EXPECT_TRUE(holds("step + 500 ms = 13 s"));
 }
