@@ -58,6 +58,17 @@ TEST(Published, Llama3InTorchtitan) {
   EXPECT_EQ(option("selective_ac_option = \"4\"\n"), "8");
   EXPECT_EQ(option("selective_ac_option = \"33\"\n"), "none ");
   EXPECT_EQ(option(""), "16");  // every second layer is the default
+  // 16 layers on either of two stages, beside embedding or head; 8, 9, 8 and 7 on four.
+  const auto staged = [&](const char* stages) {
+    std::string titan = kTitan8b;
+    titan.erase(titan.find("selective_ac_option"), titan.find("[quantize") - titan.find("selective_ac_option"));
+    const std::string one = "pipeline_parallel_degree = 1";
+    titan.replace(titan.find(one), one.size(), std::string("pipeline_parallel_degree = ") + stages);
+    titan.replace(titan.find("local_batch_size = 1"), 20, "local_batch_size = 8");
+    return said_of(imported("torchtitan", titan, on_64), {"recompute.full_layers"});
+  };
+  EXPECT_EQ(staged("2"), "8");
+  EXPECT_EQ(staged("4"), "4");
   EXPECT_THROW(option("selective_ac_option = \"each\"\n"), InputError);
   std::string silent = kTitan8b;
   silent.erase(silent.find("mode = \"selective\""),
