@@ -168,6 +168,10 @@ TEST_F(LaunchLines, ThatCannotBeAreRefusedByName) {
   refused("emit scenarios/quickstart.yaml scenarios/mlp.yaml --to megatron", "found 2 scenarios, expected one");
   refused("emit scenarios/published/mtnlg_530b.csv --to megatron", "found a table or a stream");
   refused("emit scenarios/quickstart.yaml --to nanotron", "pipeline.schedule: found 'interleaved-1f1b'");
+  const std::string bf16 =
+      "emit scenarios/llama3-8b-context-128k.yaml --set data_parallel.gradient_precision=bf16 --to nanotron";
+  refused(bf16 + " --set software.main_gradient_precision=fp32",
+          "data_parallel.gradient_precision: found 'bf16' beside");
   refused("emit scenarios/quickstart.yaml --to megatron --set parallelism.tensor=7", "parallelism.tensor");
   refused("emit scenarios/quickstart.yaml --to megatron --set training.optimizer=lion",
           "training.optimizer: found 'lion', expected adam, sgd, momentum or none");

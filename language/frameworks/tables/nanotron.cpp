@@ -145,6 +145,12 @@ void spell_nanotron(Words& words, const Framework& framework) {
   const std::string precision = text_of(words, "training.precision");
   const auto gradients = words.find("data_parallel.gradient_precision");
   if (gradients->second.text == precision && precision != "fp32") {
+    if (text_of(words, "software.main_gradient_precision") != precision)
+      throw InputError("data_parallel.gradient_precision", "found " + in_quotes(precision) +
+                                                               " beside main gradients that are not, expected "
+                                                               "--set software.main_gradient_precision=" +
+                                                               precision +
+                                                               " too, since nanotron sums and keeps them in one type");
     gradients->second.text = "own";
     take(words, "software.main_gradient_precision");
   }
