@@ -51,7 +51,7 @@ std::string edge_text(const EdgeReport& report) {
     out += "; no lesser value is tried\n";
   } else {
     const EdgePoint& next = edge.points[*edge.least - 1];
-    out += fmt::format("; with {}, the next lesser value, {}\n", value_of(report, next).text,
+    out += fmt::format("; with {}, the next lesser value that was tried, {}\n", value_of(report, next).text,
                        next.best ? "it does not" : "no plan fits");
   }
   const auto is_lost = std::find_if(edge.points.begin() + static_cast<std::ptrdiff_t>(*edge.least), edge.points.end(),

@@ -306,7 +306,7 @@ TEST(SearchCommand, AnEdgeIsATableAndRows) {
   LEFT_TO_RELEASE();
   const std::string words = std::string(kSmall) + " --until 'step_time<700ms' --least cluster.gpus";
   EXPECT_THAT(run_program(words).out, HasSubstr("least cluster.gpus with which the fastest plan meets step_time<700ms: "
-                                                "32; with 16, the next lesser value, it does not\n"));
+                                                "32; with 16, the next lesser value that was tried, it does not\n"));
   EXPECT_THAT(run_program(words + " --format csv").out, testing::StartsWith("value,counted_in,met,step_time_s,"));
 }
 
