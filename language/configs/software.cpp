@@ -144,8 +144,7 @@ const Table<Software>& software_table() {
            store_flag<&S::expert_counts_to_host>},
           {{"copies_by_node", flag(), "false",
             "dropless experts: a token goes once to each node that has experts of its, which forwards it inside "
-            "(DeepEP, "
-            "HybridEP); false: a copy for each expert"},
+            "(DeepEP, HybridEP); false: a copy for each expert"},
            store_flag<&S::copies_by_node>},
           {{"expert_loop", flag(), "false",
             "experts one after the other, the host waiting for each (Hugging Face's models before transformers 5)"},
@@ -268,8 +267,7 @@ const Table<Software>& software_table() {
            store_flag<&S::flash_2>},
           {{"cudnn_attention_from", whole(0, 1000), "none",
             "GPUs of this compute capability and later (100: Blackwell) run cuDNN's fused attention, whatever flash_2 "
-            "and "
-            "attention_by say"},
+            "and attention_by say"},
            [](S& s, const Value& v) { s.cudnn_attention_from = static_cast<std::uint32_t>(v.whole); }},
           {{"eight_bit_attention", flag(), "false", "fp8, mxfp8: fused attention multiplies in 8 bits too"},
            store_flag<&S::eight_bit_attention>},

@@ -77,9 +77,9 @@ void PassWriter::accumulate(Gemm gradient) {
   if (!overlaps()) scatter_gradient(shape.m, shape.n, z.element, false);
   const double numbers = d(shape.m) * d(shape.n) * d(shape.batch) / z.grid.depth;
   // Autocast's weights are in fp32, so their gradients are cast before they are added.
-  if (autocasts(s)) run(Elementwise{{}, numbers * (d(z.element) + kFp32), gradient.kernels, true, true});
-  const double summand = autocasts(s) ? kFp32 : d(z.element);
-  run(Elementwise{{}, numbers * (summand + 2 * d(main)), gradient.kernels, true, true});
+  const bool casts = autocasts(s);
+  if (casts) run(Elementwise{{}, numbers * (d(z.element) + kFp32), gradient.kernels, true, true});
+  run(Elementwise{{}, numbers * ((casts ? kFp32 : d(z.element)) + 2 * d(main)), gradient.kernels, true, true});
   if (overlaps()) scatter_gradient(shape.m, shape.n, z.element, true);
 }
 

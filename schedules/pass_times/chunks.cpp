@@ -67,6 +67,18 @@ std::uint32_t waited_for(const Scenario& s) {
   return apart ? s.cluster.gpus / s.parallelism.data : s.cluster.gpus;
 }
 
+/// What the host does for a layer in each pass besides launching its kernels.
+Time host_per_layer(const Block& block, const Scenario& s) {
+  const Software& software = s.software;
+  if (!block.layer) return {};
+  Time time{};
+  if (s.data_parallel.zero == 3 && shard_ranks(s) > 1) time += on_host(software, software.host_per_gathered_layer);
+  if (software.host_per_expert_layer > Time{} && !software.cuda_graph_modules.router &&
+      std::ranges::any_of(block.operators, [](const Operator& of) { return of.kind == OperatorKind::router; }))
+    time += software.host_per_expert_layer;
+  return time;
+}
+
 }  // namespace
 
 KernelCost cost_of(const Scenario& s) {
@@ -155,17 +167,10 @@ const std::vector<PieceTimes::TimedPiece>& PieceTimes::at(Coordinate c) {
     } else {
       kind.piece.gradients = time(block.backward, parts.backward, kind.shares.backward);
     }
-    if (block.layer && graphs == CudaGraphs::none) {
-      const Software& software = s.software;
-      Time each{};
-      if (s.data_parallel.zero == 3 && shard_ranks(s) > 1) each += on_host(software, software.host_per_gathered_layer);
-      const bool experts =
-          std::ranges::any_of(block.operators, [](const Operator& of) { return of.kind == OperatorKind::router; });
-      if (experts && !software.cuda_graph_modules.router) each += software.host_per_expert_layer;
-      const PassTime hooks = of_host(each);
-      for (PassTime* pass : {&kind.piece.forward, &kind.piece.gradients}) *pass = hooks + *pass;
+    if (const Time each = host_per_layer(block, s); each > Time{} && graphs == CudaGraphs::none) {
+      for (PassTime* pass : {&kind.piece.forward, &kind.piece.gradients}) *pass = of_host(each) + *pass;
       if (s.recompute == Recompute::full && !block.recompute.empty())
-        kind.piece.recompute = hooks + kind.piece.recompute;
+        kind.piece.recompute = of_host(each) + kind.piece.recompute;
     }
     kind.piece.backward = kind.piece.recompute + kind.piece.gradients;
     if (copies_ != nullptr) {

@@ -2,7 +2,6 @@
 #include <array>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "language/core/nearest.h"
@@ -190,31 +189,33 @@ std::int64_t chunks_of(const Words& words) {
          chunks_of_schedule(schedule).value_or(stages.empty() ? 2 : std::stoll(stages));
 }
 
-/// Layers of each chunk, of the largest where they differ.
-std::int64_t layers_of_chunk(const Words& words, std::int64_t layers) {
-  const std::int64_t chunks = chunks_of(words);
-  return (layers + chunks - 1) / chunks;
+/// Layers of each chunk by generate_llm_fqn_per_model_part(): what embedding and head count as is shared out too, and
+/// the first chunks get what is left over.
+std::vector<std::int64_t> titan_shares(std::int64_t chunks, std::int64_t layers, std::int64_t first_less,
+                                       std::int64_t last_less) {
+  const std::int64_t all = layers + first_less + last_less;
+  std::vector<std::int64_t> shares;
+  for (std::int64_t chunk = 0; chunk < chunks; ++chunk) shares.push_back(all / chunks + (chunk < all % chunks ? 1 : 0));
+  shares.front() -= first_less;
+  shares.back() -= last_less;
+  return shares;
+}
+
+/// The same as parallelism.layers_per_stage has them.
+std::string titan_split(std::int64_t chunks, std::int64_t layers, std::int64_t first_less, std::int64_t last_less) {
+  std::string list;
+  for (const std::int64_t share : titan_shares(chunks, layers, first_less, last_less))
+    list += (list.empty() ? "" : ", ") + std::to_string(share);
+  return "[" + list + "]";
 }
 
 /// Layers of each chunk, in the order of the model.
 std::vector<std::int64_t> layers_of_chunks(const Words& words, std::int64_t layers) {
-  const std::int64_t chunks = is_pipelined(words) ? chunks_of(words) : 1;
-  std::vector<std::int64_t> each;
-  std::int64_t number = 0;
-  bool reads = false;
-  for (const char c : text_of(words, "parallelism.layers_per_stage") + ",") {
-    const bool is_digit = c >= '0' && c <= '9';
-    if (is_digit) number = number * 10 + (c - '0');
-    if (reads && !is_digit) each.push_back(std::exchange(number, 0));
-    reads = is_digit;
-  }
-  if (!each.empty()) return each;
-  const std::int64_t first = text_of(words, "pipeline.embedding_as_layer") == "true" ? 1 : 0,
-                     last = text_of(words, "pipeline.head_as_layer") == "true" ? 1 : 0;
-  each.assign(static_cast<std::size_t>(chunks), (layers + first + last + chunks - 1) / chunks);
-  each.front() -= first;
-  each.back() -= last;
-  return each;
+  if (const std::string list = text_of(words, "parallelism.layers_per_stage"); !list.empty())
+    return nlohmann::json::parse(list).get<std::vector<std::int64_t>>();
+  const auto counts = [&](const char* key) { return text_of(words, key) == "true" ? 1 : 0; };
+  return titan_shares(is_pipelined(words) ? chunks_of(words) : 1, layers, counts("pipeline.embedding_as_layer"),
+                      counts("pipeline.head_as_layer"));
 }
 
 /// Whether some chunks have more layers than others.
@@ -223,20 +224,6 @@ bool has_unequal_chunks(const Words& words, std::int64_t layers) {
   for (const char* key : {"parallelism.layers_per_stage", "pipeline.embedding_as_layer", "pipeline.head_as_layer"})
     if (const std::string text = text_of(words, key); !text.empty() && text != "false") return true;
   return layers % chunks_of(words) != 0;
-}
-
-/// Layers of each chunk by generate_llm_fqn_per_model_part(): what embedding and head count as is shared out too, and
-/// the first chunks get what is left over.
-std::string titan_split(std::int64_t chunks, std::int64_t layers, std::int64_t first_less, std::int64_t last_less) {
-  const std::int64_t all = layers + first_less + last_less;
-  std::string list;
-  for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
-    std::int64_t own = all / chunks + (chunk < all % chunks ? 1 : 0);
-    if (chunk == 0) own -= first_less;
-    if (chunk + 1 == chunks) own -= last_less;
-    list += (list.empty() ? "" : ", ") + std::to_string(own);
-  }
-  return "[" + list + "]";
 }
 
 /// Names of the modules of each chunk, of layers of each chunk:
@@ -373,7 +360,7 @@ void spell_recompute(Words& words, std::int64_t layers) {
                      "expected none, full or by-operator");
   if (recompute == "by-operator") return say(words, "@selective", "op");
   if (repeated.empty() || has_unequal_chunks(words, layers)) return;
-  const std::int64_t each = layers_of_chunk(words, layers), of_each = std::stoll(repeated);
+  const std::int64_t each = layers_of_chunks(words, layers).front(), of_each = std::stoll(repeated);
   if (of_each < each && each % of_each != 0) return;
   take(words, "recompute.full_layers");
   if (of_each >= each) return say(words, "recompute", "full");
