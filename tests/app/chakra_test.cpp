@@ -106,7 +106,9 @@ INSTANTIATE_TEST_SUITE_P(Scenarios, RoundTrip,
                                          "scenarios/gpt-30b-dualpipe.yaml", "scenarios/gpt3-175b-zero-bubble.yaml",
                                          "scenarios/llama3-8b-context-128k.yaml", "scenarios/gpt-1.3b-straggler.yaml",
                                          "scenarios/gpt3-175b-overlapped-tensor.yaml --set training.global_batch=16",
-                                         "scenarios/mixtral-8x7b-64-h100.yaml", "scenarios/vgg-16-asynchronous.yaml"));
+                                         "scenarios/mixtral-8x7b-64-h100.yaml",
+                                         "scenarios/vgg-16-asynchronous.yaml --set cluster.nodes=6 --set "
+                                         "training.global_batch=192"));
 
 TEST_F(Chakra, AnAllReduceOfAnotherToolTakesWhatItTakesAlone) {
   for (int rank = 0; rank < 4; ++rank) {

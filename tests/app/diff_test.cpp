@@ -17,6 +17,7 @@
 #include "tests/app/schema.h"
 #include "tests/fuzz/scenarios/choices.h"
 #include "tests/fuzz/scenarios/random_scenario.h"
+#include "tests/long.h"
 #include "tests/sanitized.h"
 
 namespace stepcast::app {
@@ -72,7 +73,7 @@ void expect_exact(const DiffSide& a, const DiffSide& b) {
 TEST(Diff, PartsOfRandomPairsAddUpExactly) {
   language::Library library(language::config_folders());
   const test::ConfigNames names = test::config_names(library);
-  const std::size_t pairs = test::kSanitized ? 2 : 200;
+  const std::size_t pairs = test::kSanitized ? 2 : test::long_run() ? 400 : 60;
   std::optional<DiffSide> before;
   std::size_t made = 0;
   for (std::uint64_t seed = 1; made < pairs && seed < 20 * pairs; ++seed) {

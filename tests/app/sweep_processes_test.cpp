@@ -56,6 +56,7 @@ class SweepOfProcesses : public testing::Test {
 TEST_F(SweepOfProcesses, OneTwoAndThreeWriteTheSameBytesAsFourShards) {
   for (const std::string filter : {"", " --where fits", " --where 'mfu>2'"})
     for (const std::string ending : {"csv", "jsonl"}) {
+      if (filter.empty() && ending == "jsonl") continue;  // as with the rows that fit
       SCOPED_TRACE(filter + " " + ending);
       std::string script = "rm -f *\n$stepcast " + kSixteen + filter + " --output whole." + ending + "\n", shards;
       for (const char* const shard : {"1", "2", "3", "4"}) {

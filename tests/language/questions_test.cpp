@@ -15,10 +15,10 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-const std::string kQuickstart = STEPCAST_SOURCE_DIR "/scenarios/quickstart.yaml";
+const std::string kOneScenario = STEPCAST_SOURCE_DIR "/scenarios/quickstart.yaml";
 
 /// One file of the temporary folder, by its full name.
-std::string write(const std::string& name, const std::string& text) {
+std::string write_scenario(const std::string& name, const std::string& text) {
   const std::string path = testing::TempDir() + name;
   std::ofstream(path, std::ios::binary) << text;
   return path;
@@ -40,14 +40,14 @@ std::string without_folder(std::string what) {
 std::string error_of(const Question& question) { return without_folder(question.error); }
 
 TEST(Set, GoesOverTheFileInTheOrderGiven) {
-  const Question question = ask(kQuickstart, {"training.micro_batch=2", "training.micro_batch=4"}).at(0);
+  const Question question = ask(kOneScenario, {"training.micro_batch=2", "training.micro_batch=4"}).at(0);
   EXPECT_EQ(question.error, "");
   EXPECT_EQ(question.scenario.training.micro_batch, 4);
   EXPECT_EQ(question.scenario.training.global_batch, 64);
 }
 
 TEST(Set, ReachesIntoABlockGivenByName) {
-  const Question question = ask(kQuickstart, {"model.layers=48", "cluster.node.gpu.memory.size=160 GiB"}).at(0);
+  const Question question = ask(kOneScenario, {"model.layers=48", "cluster.node.gpu.memory.size=160 GiB"}).at(0);
   EXPECT_EQ(question.error, "");
   EXPECT_EQ(question.scenario.model.layers, 48);
   EXPECT_EQ(question.scenario.model.hidden, 12288);
@@ -56,7 +56,7 @@ TEST(Set, ReachesIntoABlockGivenByName) {
 }
 
 TEST(Set, ReplacesABlockByItsName) {
-  const Question question = ask(kQuickstart, {"model=llama2-7b", "software=megatron-core"}).at(0);
+  const Question question = ask(kOneScenario, {"model=llama2-7b", "software=megatron-core"}).at(0);
   EXPECT_EQ(question.scenario.model.layers, 32);
   EXPECT_EQ(question.scenario.software.name, "megatron-core");
 }
@@ -64,7 +64,7 @@ TEST(Set, ReplacesABlockByItsName) {
 TEST(Set, OfOneCommandAreOneLayerInWhateverOrder) {
   for (const Strings& settings :
        {Strings{"model.layers=48", "model=llama2-7b"}, {"model=llama2-7b", "model.layers=48"}}) {
-    const Question question = ask(kQuickstart, settings).at(0);
+    const Question question = ask(kOneScenario, settings).at(0);
     EXPECT_EQ(question.scenario.model.layers, 48);
     EXPECT_EQ(question.scenario.model.hidden, 4096);
   }
@@ -73,7 +73,7 @@ TEST(Set, OfOneCommandAreOneLayerInWhateverOrder) {
 TEST(Set, ContradictionsAreErrors) {
   const auto of = [](const Strings& settings) {
     std::string fatal, error;
-    fatal = complaint([&] { error = ask(kQuickstart, settings).at(0).error; });
+    fatal = complaint([&] { error = ask(kOneScenario, settings).at(0).error; });
     return fatal + error;
   };
   const std::string both =
@@ -113,12 +113,12 @@ TEST(Set, ContradictionsAreErrors) {
 }
 
 TEST(Set, OverAFileReplacesWhatItLeavesNoRoomFor) {
-  const std::string file = write("rivals.yaml",
-                                 "cluster: {node: dgx-a100-80gb, gpus: 8}\n"
-                                 "model: gpt3-175b\n"
-                                 "training: {global_batch: 64, micro_batch: 1, sequence: 1024}\n"
-                                 "parallelism: {tensor: 8}\n"
-                                 "recompute: selective\n");
+  const std::string file = write_scenario("rivals.yaml",
+                                          "cluster: {node: dgx-a100-80gb, gpus: 8}\n"
+                                          "model: gpt3-175b\n"
+                                          "training: {global_batch: 64, micro_batch: 1, sequence: 1024}\n"
+                                          "parallelism: {tensor: 8}\n"
+                                          "recompute: selective\n");
   const Question nodes = ask(file, {"cluster.nodes=16"}).at(0);
   EXPECT_EQ(error_of(nodes), "");
   EXPECT_EQ(nodes.scenario.cluster.gpus, 128u);
@@ -133,44 +133,44 @@ TEST(Set, OverAFileReplacesWhatItLeavesNoRoomFor) {
 }
 
 TEST(Set, TakesAwayWhatABaseBrings) {
-  const std::string file = write("from_selene.yaml",
-                                 "cluster: selene\n"
-                                 "model: gpt3-175b\n"
-                                 "training: {global_batch: 64, micro_batch: 1, sequence: 1024}\n"
-                                 "parallelism: {tensor: 8}\n");
+  const std::string file = write_scenario("from_selene.yaml",
+                                          "cluster: selene\n"
+                                          "model: gpt3-175b\n"
+                                          "training: {global_batch: 64, micro_batch: 1, sequence: 1024}\n"
+                                          "parallelism: {tensor: 8}\n");
   EXPECT_GT(ask(file).at(0).scenario.cluster.gpus, 8u);
   EXPECT_EQ(ask(file, {"cluster.nodes=", "cluster.gpus="}).at(0).scenario.cluster.gpus, 8u);
 }
 
 TEST(Set, OfAGroupOrABlockNamesTheKeysBelow) {
-  const std::string group = complaint([] { ask(kQuickstart, {"parallelism=4"}); });
+  const std::string group = complaint([] { ask(kOneScenario, {"parallelism=4"}); });
   EXPECT_TRUE(
       group.starts_with("--set parallelism=4: found 'parallelism', which groups keys, expected one of "
                         "parallelism.tensor, parallelism.tensor_method"))
       << group;
   EXPECT_EQ(
-      complaint([] { ask(kQuickstart, {"model={layers: 4}"}); }),
+      complaint([] { ask(kOneScenario, {"model={layers: 4}"}); }),
       "--set model={layers: 4}: model: found a mapping in one line, expected a file of configs/models/ by its name, "
       "or its keys one by one, such as model.family");
-  EXPECT_EQ(complaint([] { ask(kQuickstart, {"zzzz=4"}); }),
+  EXPECT_EQ(complaint([] { ask(kOneScenario, {"zzzz=4"}); }),
             "--set zzzz=4: found the unknown key 'zzzz', expected the path of a key such as 'parallelism.tensor'; "
             "stepcast keys lists them");
 }
 
 TEST(Set, OfASlowGpuNeedsItsSpeed) {
-  EXPECT_EQ(ask(kQuickstart, {"imperfections.slow_gpu=3"}).at(0).error,
+  EXPECT_EQ(ask(kOneScenario, {"imperfections.slow_gpu=3"}).at(0).error,
             "--set imperfections.slow_gpu=3: imperfections.gpu_speed: missing, with imperfections.slow_gpu; expected a "
             "number above 0, at most 1, such as 0.8 of the others' speed");
-  EXPECT_EQ(ask(kQuickstart, {"imperfections.slow_gpu=3", "imperfections.gpu_speed=1"}).at(0).error, "");
-  EXPECT_NE(ask(kQuickstart, {"imperfections.slow_node=3"}).at(0).error.find("imperfections.network_speed: missing"),
+  EXPECT_EQ(ask(kOneScenario, {"imperfections.slow_gpu=3", "imperfections.gpu_speed=1"}).at(0).error, "");
+  EXPECT_NE(ask(kOneScenario, {"imperfections.slow_node=3"}).at(0).error.find("imperfections.network_speed: missing"),
             std::string::npos);
 }
 
 TEST(Set, OfASeedNeedsTheJitterThatItIsOf) {
-  EXPECT_EQ(ask(kQuickstart, {"imperfections.seed=3"}).at(0).error,
+  EXPECT_EQ(ask(kOneScenario, {"imperfections.seed=3"}).at(0).error,
             "--set imperfections.seed=3: imperfections.seed: found '3' without imperfections.jitter, whose draws it "
             "numbers; expected both or neither");
-  EXPECT_EQ(ask(kQuickstart, {"imperfections.seed=3", "imperfections.jitter=0"}).at(0).error, "");
+  EXPECT_EQ(ask(kOneScenario, {"imperfections.seed=3", "imperfections.jitter=0"}).at(0).error, "");
 }
 
 TEST(Set, NoPhaseOfAStepIsLongerThanTheStep) {
@@ -189,8 +189,8 @@ TEST(Set, NoPhaseOfAStepIsLongerThanTheStep) {
 }
 
 TEST(Set, NothingTakesAKeyAway) {
-  const Question question = ask(kQuickstart, {"recompute=", "pipeline.virtual_stages=", "parallelism.data=",
-                                              "pipeline.schedule=", "parallelism.pipeline=4"})
+  const Question question = ask(kOneScenario, {"recompute=", "pipeline.virtual_stages=", "parallelism.data=",
+                                               "pipeline.schedule=", "parallelism.pipeline=4"})
                                 .at(0);
   EXPECT_EQ(question.error, "");
   EXPECT_EQ(question.scenario.recompute, schedules::Recompute::none);
@@ -200,37 +200,38 @@ TEST(Set, NothingTakesAKeyAway) {
 
 TEST(Set, WritesAListBetweenBrackets) {
   const Question question =
-      ask(kQuickstart, {"pipeline.schedule=", "pipeline.virtual_stages=", "parallelism.pipeline=4",
-                        "parallelism.data=", "parallelism.layers_per_stage=[20, 26,26 , 24]"})
+      ask(kOneScenario, {"pipeline.schedule=", "pipeline.virtual_stages=", "parallelism.pipeline=4",
+                         "parallelism.data=", "parallelism.layers_per_stage=[20, 26,26 , 24]"})
           .at(0);
   EXPECT_EQ(error_of(question), "");
   EXPECT_EQ(question.scenario.parallelism.layers_per_stage, (std::vector<std::uint32_t>{20, 26, 26, 24}));
-  EXPECT_EQ(ask(kQuickstart, {"note=[no list]"}).at(0).scenario.note, "[no list]");
-  EXPECT_NE(error_of(ask(kQuickstart, {"parallelism.layers_per_stage=4 4"}).at(0)).find("expected a list"),
+  EXPECT_EQ(ask(kOneScenario, {"note=[no list]"}).at(0).scenario.note, "[no list]");
+  EXPECT_NE(error_of(ask(kOneScenario, {"parallelism.layers_per_stage=4 4"}).at(0)).find("expected a list"),
             std::string::npos);
   const std::string modules =
       "expected a list of core_attn, mla_up_proj, mlp, moe_act, layernorm, moe, shared_experts, such as "
       "[core_attn, mlp]";
-  EXPECT_EQ(error_of(ask(kQuickstart, {"recompute.modules=mlp"}).at(0)),
+  EXPECT_EQ(error_of(ask(kOneScenario, {"recompute.modules=mlp"}).at(0)),
             "--set recompute.modules=mlp: recompute.modules: found 'mlp', " + modules + "; did you mean '[mlp]'?");
-  EXPECT_EQ(error_of(ask(kQuickstart, {"recompute.modules=mlp, moe_act"}).at(0)),
+  EXPECT_EQ(error_of(ask(kOneScenario, {"recompute.modules=mlp, moe_act"}).at(0)),
             "--set recompute.modules=mlp, moe_act: recompute.modules: found 'mlp, moe_act', " + modules +
                 "; did you mean '[mlp, moe_act]'?");
-  EXPECT_EQ(error_of(ask(kQuickstart, {"recompute.modules=all"}).at(0)),
+  EXPECT_EQ(error_of(ask(kOneScenario, {"recompute.modules=all"}).at(0)),
             "--set recompute.modules=all: recompute.modules: found 'all', " + modules);
-  EXPECT_NE(error_of(ask(kQuickstart, {"parallelism.layers_per_stage=[4,, 4]"}).at(0)).find("found ''"),
+  EXPECT_NE(error_of(ask(kOneScenario, {"parallelism.layers_per_stage=[4,, 4]"}).at(0)).find("found ''"),
             std::string::npos);
 }
 
 TEST(Set, GpusTakeNodesAway) {
-  const Question question = ask(kQuickstart, {"cluster.gpus=16", "parallelism.pipeline=2", "parallelism.data=1"}).at(0);
+  const Question question =
+      ask(kOneScenario, {"cluster.gpus=16", "parallelism.pipeline=2", "parallelism.data=1"}).at(0);
   EXPECT_EQ(question.error, "");
   EXPECT_EQ(question.scenario.cluster.gpus, 16u);
 }
 
 TEST(Set, ABaseGoesUnderneath) {
-  const std::string base = write("set_base.yaml", "note: from the base\nname: base\n");
-  const Question question = ask(kQuickstart, {"base=" + base}).at(0);
+  const std::string base = write_scenario("set_base.yaml", "note: from the base\nname: base\n");
+  const Question question = ask(kOneScenario, {"base=" + base}).at(0);
   EXPECT_EQ(question.error, "");
   EXPECT_EQ(question.scenario.note, "from the base");
   EXPECT_EQ(question.name, "GPT-3 175B on 8 DGX A100");
@@ -238,46 +239,46 @@ TEST(Set, ABaseGoesUnderneath) {
 
 TEST(Set, SettingsAreFew) {
   const Strings many(1001, "training.micro_batch=2");
-  EXPECT_EQ(complaint([&] { ask(kQuickstart, many); }), "--set: found 1001 of them, expected at most 1000");
+  EXPECT_EQ(complaint([&] { ask(kOneScenario, many); }), "--set: found 1001 of them, expected at most 1000");
 }
 
 TEST(Set, ErrorsNameTheFlag) {
-  EXPECT_EQ(complaint([] { ask(kQuickstart, {"parallelism.tensr=4"}); }),
+  EXPECT_EQ(complaint([] { ask(kOneScenario, {"parallelism.tensr=4"}); }),
             "--set parallelism.tensr=4: found the unknown key 'parallelism.tensr', expected the path of a key such as "
             "'parallelism.tensor'; did you mean 'parallelism.tensor'?");
-  EXPECT_EQ(complaint([] { ask(kQuickstart, {"parallelism.tensor"}); }),
+  EXPECT_EQ(complaint([] { ask(kOneScenario, {"parallelism.tensor"}); }),
             "--set parallelism.tensor: expected key=value, such as parallelism.tensor=4, or key= to take it away");
-  EXPECT_EQ(complaint([] { ask(kQuickstart, {"base="}); }),
+  EXPECT_EQ(complaint([] { ask(kOneScenario, {"base="}); }),
             "--set base=: expected a file (what a base brings is taken away key by key: --set key=)");
-  EXPECT_EQ(ask(kQuickstart, {"parallelism.tensor=four"}).at(0).error,
+  EXPECT_EQ(ask(kOneScenario, {"parallelism.tensor=four"}).at(0).error,
             "--set parallelism.tensor=four: parallelism.tensor: found 'four', expected a whole number of at least 1");
-  EXPECT_EQ(ask(kQuickstart, {"training.global_batch=63", "training.micro_batch=2"}).at(0).error.substr(0, 46),
+  EXPECT_EQ(ask(kOneScenario, {"training.global_batch=63", "training.micro_batch=2"}).at(0).error.substr(0, 46),
             "--set training.global_batch=63: training.globa");
 }
 
 TEST(Problems, ArePlacedAtTheirKeyOrItsParent) {
-  const std::string path = write("problem.yaml",
-                                 "cluster: {node: dgx-a100-80gb}\n"
-                                 "model: gpt3-175b\n"
-                                 "training: {global_batch: 7, micro_batch: 2, sequence: 1024}\n"
-                                 "parallelism: {tensor: 8}\n"
-                                 "data_parallel: {zero: 0}\n");
+  const std::string path = write_scenario("problem.yaml",
+                                          "cluster: {node: dgx-a100-80gb}\n"
+                                          "model: gpt3-175b\n"
+                                          "training: {global_batch: 7, micro_batch: 2, sequence: 1024}\n"
+                                          "parallelism: {tensor: 8}\n"
+                                          "data_parallel: {zero: 0}\n");
   EXPECT_EQ(error_of(ask(path).at(0)).substr(0, 42), "problem.yaml:3:26: training.global_batch: ");
-  const std::string heads = write("problem_heads.yaml",
-                                  "cluster: {node: dgx-a100-80gb}\n"
-                                  "training: {global_batch: 8, micro_batch: 1, sequence: 1024}\n"
-                                  "model: {base: gpt3-175b, hidden: 1000, ffn: 4096}\n"
-                                  "parallelism: {tensor: 8}\n");
+  const std::string heads = write_scenario("problem_heads.yaml",
+                                           "cluster: {node: dgx-a100-80gb}\n"
+                                           "training: {global_batch: 8, micro_batch: 1, sequence: 1024}\n"
+                                           "model: {base: gpt3-175b, hidden: 1000, ffn: 4096}\n"
+                                           "parallelism: {tensor: 8}\n");
   EXPECT_EQ(error_of(ask(heads).at(0)).substr(0, 38), "problem_heads.yaml:3:1: model.heads: h");
 }
 
 TEST(Tables, ARowIsAScenarioAndAnEmptyCellAKeyNotGiven) {
   const std::string path =
-      write("runs.csv",
-            "name,model.layers,model,cluster.node,cluster.nodes,cluster.gpus,training.global_batch,"
-            "training.micro_batch,training.sequence,parallelism.tensor,recompute\n"
-            "short,8,gpt3-175b,dgx-a100-80gb,2,,16,1,2048,8,full\n"
-            ",,gpt3-175b,dgx-a100-80gb,,8,16,1,2048,8,\n");
+      write_scenario("runs.csv",
+                     "name,model.layers,model,cluster.node,cluster.nodes,cluster.gpus,training.global_batch,"
+                     "training.micro_batch,training.sequence,parallelism.tensor,recompute\n"
+                     "short,8,gpt3-175b,dgx-a100-80gb,2,,16,1,2048,8,full\n"
+                     ",,gpt3-175b,dgx-a100-80gb,,8,16,1,2048,8,\n");
   const std::vector<Question> rows = ask(path);
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(error_of(rows[0]), "");
@@ -300,8 +301,8 @@ TEST(Tables, ContradictoryRecomputeKeysAreAnError) {
       "recompute,recompute.every,recompute.full_layers,model,cluster.node,training.global_batch,training.micro_batch,"
       "training.sequence,parallelism.tensor\n";
   const std::string rest = ",gpt3-175b,dgx-a100-80gb,16,1,2048,8\n";
-  const std::string path = write("recompute.csv", head + "none,2," + rest + "selective,,3" + rest + "full,2," + rest +
-                                                      ",2,3" + rest + "none,," + rest);
+  const std::string path = write_scenario("recompute.csv", head + "none,2," + rest + "selective,,3" + rest + "full,2," +
+                                                               rest + ",2,3" + rest + "none,," + rest);
   const std::vector<Question> rows = ask(path);
   EXPECT_EQ(error_of(rows.at(0)),
             "recompute.csv:2:6: recompute.every: found '2' beside recompute 'none', expected recompute full or one of "
@@ -335,9 +336,10 @@ TEST(Tables, ContradictoryCellsOfOneRowAreAnError) {
   const std::string head =
       "model,cluster.node,cluster.gpus,cluster.nodes,training.global_batch,training.micro_batch,training.sequence,"
       "parallelism.tensor,recompute,recompute.modules\n";
-  const std::string path = write("rivals.csv", head + "gpt3-175b,dgx-a100-80gb,32,8,64,1,1024,8,,\n" +
-                                                   "gpt3-175b,dgx-a100-80gb,64,8,64,1,1024,8,selective,[mlp]\n" +
-                                                   "gpt3-175b,dgx-a100-80gb,64,,64,1,1024,8,full,[mlp]\n");
+  const std::string path =
+      write_scenario("rivals.csv", head + "gpt3-175b,dgx-a100-80gb,32,8,64,1,1024,8,,\n" +
+                                       "gpt3-175b,dgx-a100-80gb,64,8,64,1,1024,8,selective,[mlp]\n" +
+                                       "gpt3-175b,dgx-a100-80gb,64,,64,1,1024,8,full,[mlp]\n");
   const std::vector<Question> rows = ask(path);
   EXPECT_EQ(error_of(rows.at(0)),
             "rivals.csv:2:25: cluster.gpus: found '32' beside nodes '8' of 8 GPUs, expected one of the two keys, or "
@@ -350,11 +352,11 @@ TEST(Tables, ContradictoryCellsOfOneRowAreAnError) {
 }
 
 TEST(Tables, ACellOfAListIsWrittenAsInYaml) {
-  const std::vector<Question> rows =
-      ask(write("lists.csv",
-                "model,cluster.node,training.global_batch,training.micro_batch,training.sequence,parallelism.pipeline,"
-                "parallelism.layers_per_stage\n"
-                "gpt3-175b,dgx-a100-80gb,16,1,2048,8,\"[11, 12, 12, 12, 12, 12, 12, 13]\"\n"));
+  const std::vector<Question> rows = ask(write_scenario(
+      "lists.csv",
+      "model,cluster.node,training.global_batch,training.micro_batch,training.sequence,parallelism.pipeline,"
+      "parallelism.layers_per_stage\n"
+      "gpt3-175b,dgx-a100-80gb,16,1,2048,8,\"[11, 12, 12, 12, 12, 12, 12, 13]\"\n"));
   EXPECT_EQ(error_of(rows.at(0)), "");
   EXPECT_EQ(rows.at(0).scenario.parallelism.layers_per_stage,
             (std::vector<std::uint32_t>{11, 12, 12, 12, 12, 12, 12, 13}));
@@ -364,8 +366,8 @@ TEST(Tables, ABadRowStandsBesideTheOthers) {
   const std::string head =
       "cluster,cluster.nodes,model,training.global_batch,training.micro_batch,training.sequence,parallelism.tensor\n";
   const std::vector<Question> rows =
-      ask(write("beside.csv", head + "selene,1,gpt3-175b,8,1,2048,8\n" + "selene,1,gpt3-175b,8,x,2048,8\n" +
-                                  "selene,1,gpt3-175b,8,1,2048,16\n"));
+      ask(write_scenario("beside.csv", head + "selene,1,gpt3-175b,8,1,2048,8\n" + "selene,1,gpt3-175b,8,x,2048,8\n" +
+                                           "selene,1,gpt3-175b,8,1,2048,16\n"));
   ASSERT_EQ(rows.size(), 3u);
   EXPECT_EQ(error_of(rows[0]), "");
   EXPECT_EQ(error_of(rows[1]),
@@ -386,7 +388,7 @@ TEST(Tables, SettingsGoOverEveryRow) {
 
 TEST(Tables, HeadersThatAreWrongStopEverything) {
   const auto fatal = [](const std::string& header) {
-    return without_folder(complaint([&] { ask(write("head.csv", header)); }));
+    return without_folder(complaint([&] { ask(write_scenario("head.csv", header)); }));
   };
   EXPECT_EQ(fatal("name,training.micro\nx,1\n"),
             "head.csv:1:6: found the unknown key 'training.micro', expected the path of a key such as "
@@ -400,7 +402,7 @@ TEST(Tables, HeadersThatAreWrongStopEverything) {
 }
 
 TEST(Folders, TellOfLinksThatLeadNowhere) {
-  const std::filesystem::path folder = write("links", "");
+  const std::filesystem::path folder = write_scenario("links", "");
   std::filesystem::remove(folder);
   std::filesystem::create_directories(folder);
   std::filesystem::create_symlink("loop.yaml", folder / "loop.yaml");
@@ -416,9 +418,9 @@ TEST(Tables, RowsAreFewAndWhatIsQuotedIsShort) {
   LEFT_TO_RELEASE();
   std::string rows = "training.micro_batch\n";
   for (int i = 0; i < 100'001; ++i) rows += "1\n";
-  EXPECT_EQ(without_folder(complaint([&] { ask(write("many.csv", rows)); })),
+  EXPECT_EQ(without_folder(complaint([&] { ask(write_scenario("many.csv", rows)); })),
             "many.csv:100002:1: found more than 100000 rows, expected fewer in one table");
-  EXPECT_LT(complaint([] { ask(write("wide.csv", std::string(900'000, 'x') + "\n1\n")); }).size(), 400u);
+  EXPECT_LT(complaint([] { ask(write_scenario("wide.csv", std::string(900'000, 'x') + "\n1\n")); }).size(), 400u);
 }
 
 TEST(Paths, FoldersAreReadSortedAndFilesMustBeOfAKnownKind) {

@@ -15,7 +15,7 @@
 namespace stepcast::sim {
 namespace {
 
-constexpr double kTolerance = 1e-9;
+constexpr double kLargeTolerance = 1e-9;
 
 /// Max-min fair rates by their definition: again and again, the resource or limit that is reached at the least rate per
 /// weight fixes the flows that it holds. Quadratic, and it shares no line with the network.
@@ -175,12 +175,13 @@ TEST_P(LargeComponents, HaveTheRatesOfWaterFilling) {
         for (const Use& use : recipe.routes[r].uses) load[index(use.resource)] += use.load * rate * flows[r];
       }
       for (std::size_t l = 0; l < load.size(); ++l) {
-        ASSERT_LE(load[l], recipe.resources[l].value * (1 + kTolerance)) << "resource " << l << " at " << now.value;
+        ASSERT_LE(load[l], recipe.resources[l].value * (1 + kLargeTolerance))
+            << "resource " << l << " at " << now.value;
       }
       if (++instants % every != 0) return;
       const std::vector<double> fair = water_filling(recipe, flows);
       for (std::uint32_t r = 0; r < fair.size(); ++r) {
-        ASSERT_NEAR(network.rate(RouteId{r}).value, fair[r], kTolerance * fair[r])
+        ASSERT_NEAR(network.rate(RouteId{r}).value, fair[r], kLargeTolerance * fair[r])
             << "route " << r << " at " << now.value;
       }
     });

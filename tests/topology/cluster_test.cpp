@@ -18,13 +18,13 @@ namespace {
 
 using testing::Each;
 
-struct Case {
+struct ClusterCase {
   const char* name;
   NodeSpec node;
   FabricSpec fabric;
   std::uint32_t gpus;
 };
-void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+void PrintTo(const ClusterCase& c, std::ostream* out) { *out << c.name; }
 
 NodeSpec bridged_box() {
   NodeSpec node = pcie_box();
@@ -39,7 +39,7 @@ NodeSpec switchless_box() {
   return node;
 }
 
-class EveryCluster : public testing::TestWithParam<Case> {
+class EveryCluster : public testing::TestWithParam<ClusterCase> {
  protected:
   Cluster cluster_ = build_cluster(GetParam().node, GetParam().fabric, GetParam().gpus);
   template <class Check>
@@ -52,18 +52,19 @@ class EveryCluster : public testing::TestWithParam<Case> {
 
 INSTANTIATE_TEST_SUITE_P(
     Machines, EveryCluster,
-    testing::Values(Case{"dgx", dgx(), rail_fabric(), 8}, Case{"part of a dgx", dgx(), rail_fabric(), 3},
-                    Case{"two dgx", dgx(), rail_fabric(), 16}, Case{"two dgx on one switch", dgx(), big_switch(), 16},
-                    Case{"two levels", dgx(), rail_fabric(8), 64}, Case{"three levels", dgx(), rail_fabric(16), 192},
-                    Case{"three levels hashed", dgx(), rail_fabric(16, "hash"), 192},
-                    Case{"oversubscribed", dgx(), rail_fabric(9, "hash", 2), 96},
-                    Case{"planes", dgx(), rail_fabric(4, "hash"), 128}, Case{"box", pcie_box(), rail_fabric(), 4},
-                    Case{"box without P2P", pcie_box(false), rail_fabric(), 4},
-                    Case{"box with bridges", bridged_box(), rail_fabric(), 4},
-                    Case{"boxes without switches", switchless_box(), rail_fabric(), 8},
-                    Case{"boxes without P2P", pcie_box(false, 4), rail_fabric(8, "hash"), 16},
-                    Case{"own", hand_written(), rail_fabric(), 3},
-                    Case{"own, several", hand_written(), rail_fabric(4), 24}),
+    testing::Values(
+        ClusterCase{"dgx", dgx(), rail_fabric(), 8}, ClusterCase{"part of a dgx", dgx(), rail_fabric(), 3},
+        ClusterCase{"two dgx", dgx(), rail_fabric(), 16}, ClusterCase{"two dgx on one switch", dgx(), big_switch(), 16},
+        ClusterCase{"two levels", dgx(), rail_fabric(8), 64}, ClusterCase{"three levels", dgx(), rail_fabric(16), 192},
+        ClusterCase{"three levels hashed", dgx(), rail_fabric(16, "hash"), 192},
+        ClusterCase{"oversubscribed", dgx(), rail_fabric(9, "hash", 2), 96},
+        ClusterCase{"planes", dgx(), rail_fabric(4, "hash"), 128}, ClusterCase{"box", pcie_box(), rail_fabric(), 4},
+        ClusterCase{"box without P2P", pcie_box(false), rail_fabric(), 4},
+        ClusterCase{"box with bridges", bridged_box(), rail_fabric(), 4},
+        ClusterCase{"boxes without switches", switchless_box(), rail_fabric(), 8},
+        ClusterCase{"boxes without P2P", pcie_box(false, 4), rail_fabric(8, "hash"), 16},
+        ClusterCase{"own", hand_written(), rail_fabric(), 3},
+        ClusterCase{"own, several", hand_written(), rail_fabric(4), 24}),
     [](const auto& suite) {
       std::string name = suite.param.name;
       std::replace_if(

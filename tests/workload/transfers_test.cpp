@@ -16,7 +16,7 @@ namespace {
 using collectives::Group;
 using collectives::Operation;
 
-MachineSpec machine(std::uint32_t cards) {
+MachineSpec machine_of_cards(std::uint32_t cards) {
   MachineSpec spec = test::boxes(24, cards);
   spec.transport.launch = {5'000'000};
   spec.transport.nvlink_step = {700'000};
@@ -64,7 +64,7 @@ TEST_P(OfOperation, TransfersTakeWhatTheTimerSays) {
   int compared = 0;
   for (const std::uint32_t cards : {1u, 4u, 8u}) {
     if (stepcast::test::kSanitized && cards != 4) continue;
-    const Machine on(machine(cards));
+    const Machine on(machine_of_cards(cards));
     for (const std::int64_t bytes : {8, 100'000, 1 << 24, 1 << 28})
       for (const std::vector<Group>& groups :
            {of_one_place(0, 1, 8, 1), of_one_place(0, 1, 24, 1), of_one_place(0, 8, 3, 8), of_one_place(0, 4, 6, 4)})

@@ -8,7 +8,7 @@ namespace stepcast::calibrate {
 namespace {
 
 /// A line through points: y = a + b t.
-LeastSquares line(const std::vector<double>& t, const std::vector<double>& y, bool central) {
+LeastSquares line_through(const std::vector<double>& t, const std::vector<double>& y, bool central) {
   LeastSquares problem;
   problem.residuals = static_cast<Eigen::Index>(t.size());
   problem.at = [=](const Eigen::VectorXd& x, Eigen::VectorXd& out) {
@@ -20,7 +20,7 @@ LeastSquares line(const std::vector<double>& t, const std::vector<double>& y, bo
 
 TEST(LeastSquares, FindsALineAndItsSpread) {
   for (const bool central : {false, true}) {
-    const LeastSquares problem = line({0, 1, 2, 3}, {1, 3, 5, 8}, central);
+    const LeastSquares problem = line_through({0, 1, 2, 3}, {1, 3, 5, 8}, central);
     const Minimum end = minimize(problem, Eigen::Vector2d(0, 0));
     EXPECT_NEAR(end.x[0], 0.8, 1e-6);  // by the normal equations
     EXPECT_NEAR(end.x[1], 2.3, 1e-6);

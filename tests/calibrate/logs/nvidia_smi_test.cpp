@@ -87,7 +87,7 @@ TEST(SmiQuery, PassesOverWhatIsNotSaid) {
   EXPECT_THAT(facts, testing::Not(testing::Contains(Pair("power_limit_w[1]", testing::_))));
 }
 
-std::string complaint(const std::string& text) {
+std::string complaint_of_smi(const std::string& text) {
   try {
     parse_smi_query(text, "q.txt");
   } catch (const InputError& error) {
@@ -97,9 +97,9 @@ std::string complaint(const std::string& text) {
 }
 
 TEST(SmiQuery, ErrorsNameTheLine) {
-  EXPECT_EQ(complaint(output("lots")), "q.txt:72: found 'lots', expected a number of W");
-  EXPECT_THAT(complaint("Driver Version : 1\n"), HasSubstr("q.txt: found no line '==============NVSMI LOG"));
-  EXPECT_THAT(complaint(output().substr(0, 200)), HasSubstr("q.txt: found no GPU"));
+  EXPECT_EQ(complaint_of_smi(output("lots")), "q.txt:72: found 'lots', expected a number of W");
+  EXPECT_THAT(complaint_of_smi("Driver Version : 1\n"), HasSubstr("q.txt: found no line '==============NVSMI LOG"));
+  EXPECT_THAT(complaint_of_smi(output().substr(0, 200)), HasSubstr("q.txt: found no GPU"));
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 namespace stepcast::schedules {
 namespace {
 
-Gpu gpu() {
+Gpu timed_gpu() {
   Gpu g;
   g.sms = 100;
   g.peak = {{Precision::bf16, {1e15}}};
@@ -13,7 +13,7 @@ Gpu gpu() {
 }
 
 TEST(KernelCost, AStackReachesItsShareOfEveryKernelsRateButNotOfGaps) {
-  Gpu g = gpu();
+  Gpu g = timed_gpu();
   g.memory_bandwidth = {1e12};
   Software alone;
   alone.kernel_gap = microseconds(2);
@@ -47,7 +47,7 @@ TEST(KernelCost, AStackReachesItsShareOfEveryKernelsRateButNotOfGaps) {
 // The largest of n draws of a normal distribution lies 0, 0.5642, 1.4236 and 3.2414 standard deviations above the mean
 // for n of 1, 2, 8 and 1000 (Harter 1961, tables of normal order statistics).
 TEST(KernelCost, TheSlowestOfManyGpusIsAsFarFromTheMeanAsIsExpected) {
-  Gpu g = gpu();
+  Gpu g = timed_gpu();
   EXPECT_EQ(slowest_of(g, 1000), 1);
   g.spread = 0.01;
   EXPECT_EQ(slowest_of(g, 1), 1);
@@ -57,7 +57,7 @@ TEST(KernelCost, TheSlowestOfManyGpusIsAsFarFromTheMeanAsIsExpected) {
 }
 
 TEST(KernelCost, AMultiplyOnPlainCoresRunsAtTheirRate) {
-  Gpu g = gpu();
+  Gpu g = timed_gpu();
   g.peak[Precision::fp32] = {1e13};
   g.memory_bandwidth = {1e13};
   Gemm heads{.shape = {2048, 2048, 150, 96, 2, 2}};
@@ -69,7 +69,7 @@ TEST(KernelCost, AMultiplyOnPlainCoresRunsAtTheirRate) {
 }
 
 TEST(KernelCost, MultipliesWaitForTheSlowestGpuStreamingKernelsDoNot) {
-  Gpu g = gpu();
+  Gpu g = timed_gpu();
   g.memory_bandwidth = {1e12};
   const Software software;
   const KernelCost mean{g, software, Precision::bf16},
@@ -82,7 +82,7 @@ TEST(KernelCost, MultipliesWaitForTheSlowestGpuStreamingKernelsDoNot) {
 }
 
 TEST(KernelCost, EveryExpertOfAGroupedMultiplyAddsItsLaunch) {
-  Gpu g = gpu();
+  Gpu g = timed_gpu();
   g.memory_bandwidth = {1e12};
   Software software;
   const Gemm experts{.shape = {100, 128, 1024, 8, 2, 2}, .linear = true};
@@ -97,7 +97,7 @@ TEST(KernelCost, EveryExpertOfAGroupedMultiplyAddsItsLaunch) {
 }
 
 TEST(KernelCost, HostsLaunchEachExpertsCallWhereTheSoftwareSaysSo) {
-  const Gpu g = gpu();
+  const Gpu g = timed_gpu();
   Software software;
   software.host_per_kernel = microseconds(10);
   const Gemm experts{.shape = {100, 128, 1024, 8, 2, 2}, .linear = true};
@@ -118,7 +118,7 @@ TEST(KernelCost, HostsLaunchEachExpertsCallWhereTheSoftwareSaysSo) {
 }
 
 TEST(KernelCost, ScansAreBoundByMultiprocessorsByMemoryOrByTheirSteps) {
-  Gpu g = gpu();
+  Gpu g = timed_gpu();
   g.sms = 100;
   g.memory_bandwidth = {1e12};
   Software software;
@@ -138,7 +138,7 @@ TEST(KernelCost, ScansAreBoundByMultiprocessorsByMemoryOrByTheirSteps) {
 }
 
 TEST(KernelCost, MultipliesLaunchedApartRunOneAfterTheOther) {
-  Gpu g = gpu();
+  Gpu g = timed_gpu();
   g.memory_bandwidth = {1e12};
   const Software software;
   const KernelCost cost{g, software, Precision::bf16};
@@ -148,7 +148,7 @@ TEST(KernelCost, MultipliesLaunchedApartRunOneAfterTheOther) {
 }
 
 TEST(KernelCost, TellsTheWorkOfEachKernelAndTheRateThatItIsComparedWith) {
-  Gpu g = gpu();
+  Gpu g = timed_gpu();
   g.memory_bandwidth = {1e12};
   g.elementwise["rms_norm"] = 0.5;
   g.peak[Precision::fp8] = {2e15};

@@ -17,12 +17,13 @@ namespace {
 
 using collectives::Operation;
 
-constexpr std::int64_t kHidden = 2048, kHeads = 32, kWidth = kHidden / kHeads, kTokens = 2 * 1024;
+constexpr std::int64_t kGroupedHidden = 2048, kGroupedHeads = 32, kWidth = kGroupedHidden / kGroupedHeads,
+                       kGroupedTokens = 2 * 1024;
 
 /// 32 heads of queries, `kv_heads` of keys and values.
 Scenario grouped(std::int64_t kv_heads, std::uint32_t tensor, Family family = Family::llama) {
   Scenario s = round_numbers(tensor);
-  s.model = {"grouped", family, 4, kHidden, kHeads, kv_heads, 8192, 51200, ""};
+  s.model = {"grouped", family, 4, kGroupedHidden, kGroupedHeads, kv_heads, 8192, 51200, ""};
   s.training = {.global_batch = 4, .micro_batch = 2, .sequence = 1024, .precision = Precision::bf16};
   s.training.attention = Attention::flash;
   s.parallelism.tensor = tensor;
@@ -50,7 +51,7 @@ TEST(KvCopies, EachRankMultipliesForOneHeadOfKeysAndValues) {
   for (const std::uint32_t tensor : {1u, 2u, 4u, 8u, 16u, 32u}) {
     const std::int64_t heads = std::max<std::int64_t>(4 / tensor, 1);
     const Block layer = first_layer(grouped(4, tensor));
-    const std::int64_t columns = kHidden / tensor + 2 * heads * kWidth;
+    const std::int64_t columns = kGroupedHidden / tensor + 2 * heads * kWidth;
     EXPECT_EQ(multiply(layer.forward).shape.n, columns) << tensor;
     EXPECT_EQ(multiply(layer.backward, true).shape.m, columns) << tensor;
   }
@@ -61,9 +62,10 @@ TEST(KvCopies, RanksHoldTheirCopiesAndTheModelItsPublishedParameters) {
   for (const Family family : {Family::llama, Family::gpt})
     for (const std::uint32_t tensor : {1u, 4u, 8u, 32u}) {
       const Scenario s = grouped(4, tensor, family);
-      const double copies = std::max(tensor / 4.0, 1.0), kv = 2.0 * 4 * kWidth * (kHidden + (family == Family::gpt));
+      const double copies = std::max(tensor / 4.0, 1.0),
+                   kv = 2.0 * 4 * kWidth * (kGroupedHidden + (family == Family::gpt));
       const double all = first_layer(grouped(4, 1, family)).parameters,
-                   whole = (family == Family::gpt ? 6 : 2) * kHidden;
+                   whole = (family == Family::gpt ? 6 : 2) * kGroupedHidden;
       EXPECT_EQ(tensor * first_layer(s).parameters, all - whole + (copies - 1) * kv + tensor * whole) << tensor;
       EXPECT_EQ(forecast(s).parameters, forecast(grouped(4, 1, family)).parameters);
     }
@@ -89,7 +91,7 @@ TEST(KvCopies, BackwardSumsGradientsOfKeysAndValuesOverTheRanksOfAHead) {
     ASSERT_EQ(sums.size(), tensor > 4 ? 1u : 0u) << tensor;
     if (sums.empty()) continue;
     EXPECT_EQ(sums.front().operation, Operation::all_reduce);
-    EXPECT_EQ(sums.front().bytes.value, kTokens * 2 * kWidth * 2);
+    EXPECT_EQ(sums.front().bytes.value, kGroupedTokens * 2 * kWidth * 2);
   }
 }
 
@@ -106,10 +108,10 @@ TEST(KvCopies, ARingOfContextRanksPassesTheCopiesOn) {
     if (const auto* c = std::get_if<TensorCollective>(&op)) {
       if (c->among == Among::context_ring) passed += c->bytes.value;
       if (c->among == Among::kv_copies) {
-        EXPECT_EQ(c->bytes.value, kTokens / 2 * 2 * kWidth * 2);
+        EXPECT_EQ(c->bytes.value, kGroupedTokens / 2 * 2 * kWidth * 2);
       }
     }
-  EXPECT_EQ(passed, (1 + 2) * kTokens / 2 * 2 * kWidth * 2);  // keys and values once, their gradients twice
+  EXPECT_EQ(passed, (1 + 2) * kGroupedTokens / 2 * 2 * kWidth * 2);  // keys and values once, their gradients twice
 }
 
 // T5's decoder has the encoder's keys and values besides its own.
@@ -151,8 +153,9 @@ TEST(KvCopies, TheSumIsAllThatTheyCost) {
   const Time sum = LayerTraffic(copied, ranks, {})
                        .time(sums_over_copies(first_layer(copied).backward).front(), timer, true)
                        ->duration;
-  EXPECT_EQ(sum,
-            timer.time(Operation::all_reduce, {kTokens * 2 * kWidth * 2}, kv_copies_beside(ranks, {}, 4)).duration);
+  EXPECT_EQ(
+      sum,
+      timer.time(Operation::all_reduce, {kGroupedTokens * 2 * kWidth * 2}, kv_copies_beside(ranks, {}, 4)).duration);
   EXPECT_EQ(forecast(copied).layer_forward, forecast(own).layer_forward);
   EXPECT_EQ(*forecast(copied).layer_backward, *forecast(own).layer_backward + sum);
 }
@@ -170,14 +173,14 @@ TEST(KvCopies, InAGridTheColumnsShareTheHeads) {
   Scenario s = grouped(4, 16);
   s.parallelism.tensor_grid = TensorGrid{2, 8, 1};
   const Block layer = first_layer(s);
-  EXPECT_EQ(multiply(layer.forward).shape.n, kHidden / 8 + 2 * kWidth);
+  EXPECT_EQ(multiply(layer.forward).shape.n, kGroupedHidden / 8 + 2 * kWidth);
   EXPECT_EQ(sums_over_copies(layer.backward).size(), 1u);
   EXPECT_EQ(kv_copies_beside(Ranks(s.parallelism, 8), {}, kv_copies(s.model, 8)).front().size(), 2u);
   s.parallelism.tensor_grid = TensorGrid{4, 4, 1};
   EXPECT_TRUE(sums_over_copies(first_layer(s).backward).empty());
 }
 
-std::string problem_of(const Scenario& s) {
+std::string problem_of_copies(const Scenario& s) {
   const std::vector<Problem> problems = check(s);
   return problems.size() == 1 ? problems.front().key + ": " + problems.front().text : "not one problem";
 }
@@ -188,22 +191,22 @@ TEST(KvCopies, NumbersThatDoNotShareHeadsNameTheNearestThatDo) {
   s.model.hidden = 48 * 64;
   s.model.heads = 48;
   s.model.ffn = 12 * 512;
-  EXPECT_EQ(problem_of(s),
+  EXPECT_EQ(problem_of_copies(s),
             "parallelism.tensor: tensor 12 neither divides model.kv_heads 8 nor is a multiple of it; nearest: 8 or 16");
   s.cluster.gpus = s.parallelism.tensor = 3;
-  EXPECT_EQ(problem_of(s),
+  EXPECT_EQ(problem_of_copies(s),
             "parallelism.tensor: tensor 3 neither divides model.kv_heads 8 nor is a multiple of it; nearest: 2 or 4");
   s.model.kv_heads = 16;
   s.cluster.gpus = s.parallelism.tensor = 24;
   EXPECT_EQ(
-      problem_of(s),
+      problem_of_copies(s),
       "parallelism.tensor: tensor 24 neither divides model.kv_heads 16 nor is a multiple of it; nearest: 16 or 48");
 }
 
 TEST(KvCopies, WhatDoesNotGoWithThemIsNamed) {
   Scenario s = grouped(4, 8);
   s.parallelism.tensor_method = TensorMethod::reduce_output;
-  EXPECT_EQ(problem_of(s),
+  EXPECT_EQ(problem_of_copies(s),
             "parallelism.tensor_method: reduce-output: tensor 8 of more than model.kv_heads 4 is not built; expected "
             "megatron or partition-output");
   s.parallelism.tensor_method = TensorMethod::partition_output;
@@ -212,7 +215,7 @@ TEST(KvCopies, WhatDoesNotGoWithThemIsNamed) {
   s.cluster.gpus = 16;
   s.parallelism.context = 2;
   s.parallelism.context_method = ContextMethod::ulysses;
-  EXPECT_EQ(problem_of(s),
+  EXPECT_EQ(problem_of_copies(s),
             "parallelism.context: ulysses shares heads: context 2 x tensor 8 does not divide model.kv_heads 8");
 }
 

@@ -17,7 +17,7 @@
 namespace stepcast::schedules {
 namespace {
 
-constexpr double kHidden = 2048, kTokens = 1024;
+constexpr double kLowPrecisionHidden = 2048, kLowPrecisionTokens = 1024;
 constexpr double kNvfp4 = 0.5 + 1.0 / 16;  ///< bytes of 4 bits and of their share of a scale for 16
 
 /// Dropout and biases away, attention in one kernel, one micro-batch of one sample.
@@ -56,7 +56,7 @@ TEST(LowPrecision, LinearMultipliesHaveThemAttentionAndHeadDoNot) {
           EXPECT_EQ(gemm->low_precision, linear) << name(gemm->kind);
           EXPECT_EQ(gemm->shape.input_bytes, linear ? 1 : 2) << name(gemm->kind);
         }
-  EXPECT_EQ(low_precision_weights(first_layer(s)), 12 * kHidden * kHidden);
+  EXPECT_EQ(low_precision_weights(first_layer(s)), 12 * kLowPrecisionHidden * kLowPrecisionHidden);
 }
 
 TEST(LowPrecision, ExpertsHaveThemTheirRouterDoesNot) {
@@ -78,16 +78,21 @@ TEST(LowPrecision, ExpertsHaveThemTheirRouterDoesNot) {
 TEST(LowPrecision, HopperCastsWhatEntersAMultiplyTwice) {
   const Block hopper = first_layer(small_in(Precision::fp8, 90)),
               blackwell = first_layer(small_in(Precision::fp8, 100));
-  EXPECT_EQ(touched_bytes(hopper.forward, OperatorKind::cast), 7 * kTokens * kHidden * (2 + 2));
-  EXPECT_EQ(touched_bytes(hopper.backward, OperatorKind::cast), 9 * kTokens * kHidden * (2 + 2));
-  EXPECT_EQ(touched_bytes(blackwell.forward, OperatorKind::cast), 7 * kTokens * kHidden * (2 + 1));
-  EXPECT_EQ(touched_bytes(blackwell.backward, OperatorKind::cast), 9 * kTokens * kHidden * (2 + 1));
-  EXPECT_EQ(touched_bytes(hopper.forward, OperatorKind::weight_cast), 12 * kHidden * kHidden * (2 + 2));
+  EXPECT_EQ(touched_bytes(hopper.forward, OperatorKind::cast), 7 * kLowPrecisionTokens * kLowPrecisionHidden * (2 + 2));
+  EXPECT_EQ(touched_bytes(hopper.backward, OperatorKind::cast),
+            9 * kLowPrecisionTokens * kLowPrecisionHidden * (2 + 2));
+  EXPECT_EQ(touched_bytes(blackwell.forward, OperatorKind::cast),
+            7 * kLowPrecisionTokens * kLowPrecisionHidden * (2 + 1));
+  EXPECT_EQ(touched_bytes(blackwell.backward, OperatorKind::cast),
+            9 * kLowPrecisionTokens * kLowPrecisionHidden * (2 + 1));
+  EXPECT_EQ(touched_bytes(hopper.forward, OperatorKind::weight_cast),
+            12 * kLowPrecisionHidden * kLowPrecisionHidden * (2 + 2));
 }
 
 TEST(LowPrecision, OneScaleForEach32NumbersTakesBothCopiesOnAnyGpu) {
   const Block blocks_of_32 = first_layer(small_in(Precision::mxfp8, 100));
-  EXPECT_EQ(touched_bytes(blocks_of_32.forward, OperatorKind::cast), 7 * kTokens * kHidden * (2 + 2));
+  EXPECT_EQ(touched_bytes(blocks_of_32.forward, OperatorKind::cast),
+            7 * kLowPrecisionTokens * kLowPrecisionHidden * (2 + 2));
 }
 
 TEST(LowPrecision, Nvfp4ReadsATensorForItsLargestNumberAndForBothCasts) {
@@ -95,9 +100,12 @@ TEST(LowPrecision, Nvfp4ReadsATensorForItsLargestNumberAndForBothCasts) {
   const double norm = touched_bytes(first_layer(s).forward, OperatorKind::layer_norm);
   s.software.fused_quantization = true;  // of no use: the columns' largest number is known after their transform
   const Block layer = first_layer(s);
-  EXPECT_EQ(touched_bytes(layer.forward, OperatorKind::cast), 7 * kTokens * kHidden * (2 + 2 + 2 * kNvfp4));
-  EXPECT_EQ(touched_bytes(layer.backward, OperatorKind::cast), 9 * kTokens * kHidden * (2 + 2 + 2 * kNvfp4));
-  EXPECT_EQ(touched_bytes(layer.forward, OperatorKind::weight_cast), 12 * kHidden * kHidden * (2 + 2 + 2 * kNvfp4));
+  EXPECT_EQ(touched_bytes(layer.forward, OperatorKind::cast),
+            7 * kLowPrecisionTokens * kLowPrecisionHidden * (2 + 2 + 2 * kNvfp4));
+  EXPECT_EQ(touched_bytes(layer.backward, OperatorKind::cast),
+            9 * kLowPrecisionTokens * kLowPrecisionHidden * (2 + 2 + 2 * kNvfp4));
+  EXPECT_EQ(touched_bytes(layer.forward, OperatorKind::weight_cast),
+            12 * kLowPrecisionHidden * kLowPrecisionHidden * (2 + 2 + 2 * kNvfp4));
   EXPECT_EQ(touched_bytes(layer.forward, OperatorKind::layer_norm), norm);
   for (const Kernel& op : layer.forward)
     if (const auto* gemm = std::get_if<Gemm>(&op)) {
@@ -108,7 +116,8 @@ TEST(LowPrecision, Nvfp4ReadsATensorForItsLargestNumberAndForBothCasts) {
 TEST(LowPrecision, WeightsAreCastOnceAStep) {
   Scenario s = small_in(Precision::fp8);
   s.training.global_batch = 8;
-  EXPECT_EQ(touched_bytes(first_layer(s).forward, OperatorKind::weight_cast), 12 * kHidden * kHidden * (2 + 2) / 8);
+  EXPECT_EQ(touched_bytes(first_layer(s).forward, OperatorKind::weight_cast),
+            12 * kLowPrecisionHidden * kLowPrecisionHidden * (2 + 2) / 8);
   s.training.eight_bit_parameters = true;
   EXPECT_EQ(touched_bytes(first_layer(s).forward, OperatorKind::weight_cast), 0);
 }
@@ -116,7 +125,8 @@ TEST(LowPrecision, WeightsAreCastOnceAStep) {
 TEST(LowPrecision, AScaleOfTheTensorAtHandReadsItFirst) {
   Scenario s = small_in(Precision::fp8);
   s.training.scaling = Scaling::current;
-  EXPECT_EQ(touched_bytes(first_layer(s).forward, OperatorKind::cast), 7 * kTokens * kHidden * (2 + 2 + 2));
+  EXPECT_EQ(touched_bytes(first_layer(s).forward, OperatorKind::cast),
+            7 * kLowPrecisionTokens * kLowPrecisionHidden * (2 + 2 + 2));
 }
 
 TEST(LowPrecision, AFusedNormCastsItself) {
@@ -124,9 +134,9 @@ TEST(LowPrecision, AFusedNormCastsItself) {
   const double norm = touched_bytes(first_layer(s).forward, OperatorKind::layer_norm);
   s.software.fused_quantization = true;
   const Block fused = first_layer(s);
-  EXPECT_EQ(touched_bytes(fused.forward, OperatorKind::cast), 5 * kTokens * kHidden * (2 + 1));
+  EXPECT_EQ(touched_bytes(fused.forward, OperatorKind::cast), 5 * kLowPrecisionTokens * kLowPrecisionHidden * (2 + 1));
   EXPECT_EQ(touched_bytes(fused.forward, OperatorKind::layer_norm),
-            norm - 2 * kTokens * kHidden);  // two norms write one byte less
+            norm - 2 * kLowPrecisionTokens * kLowPrecisionHidden);  // two norms write one byte less
 }
 
 TEST(LowPrecision, SequenceParallelRanksGatherThem) {
@@ -137,7 +147,7 @@ TEST(LowPrecision, SequenceParallelRanksGatherThem) {
     EXPECT_EQ(2 * gathered_bytes(low.backward), gathered_bytes(plain.backward));
     // Hopper turns rows into columns: two inputs and two gradients of outputs.
     EXPECT_EQ(touched_bytes(low.backward, OperatorKind::cast_transpose),
-              capability == 90 ? 4 * 2 * kTokens * kHidden : 0);
+              capability == 90 ? 4 * 2 * kLowPrecisionTokens * kLowPrecisionHidden : 0);
   }
   // Rows and columns of the gradients of outputs; columns of the inputs.
   EXPECT_EQ(gathered_bytes(first_layer(small_in(Precision::mxfp8, 100, 4)).backward),
@@ -150,7 +160,8 @@ TEST(LowPrecision, Nvfp4RanksAgreeOnAScaleAndGatherRowsAndColumns) {
   EXPECT_EQ(gathered_bytes(low.forward), gathered_bytes(plain.forward) * kNvfp4 / 2);
   // Columns of two inputs, rows and columns of two gradients of outputs.
   EXPECT_EQ(gathered_bytes(low.backward), gathered_bytes(plain.backward) * kNvfp4 / 2 * (1 + 1 + 2 + 2) / 4);
-  EXPECT_EQ(touched_bytes(low.backward, OperatorKind::cast_transpose), 4 * 2 * kNvfp4 * kTokens * kHidden);
+  EXPECT_EQ(touched_bytes(low.backward, OperatorKind::cast_transpose),
+            4 * 2 * kNvfp4 * kLowPrecisionTokens * kLowPrecisionHidden);
   EXPECT_EQ(agreements(low.forward, Bytes{8}), 2);  // what is gathered forward is cast once
   EXPECT_EQ(agreements(low.backward, Bytes{8}), 2);
   EXPECT_EQ(agreements(first_layer(small_in(Precision::mxfp8, 100, 4)).forward, Bytes{8}), 0);
@@ -168,7 +179,8 @@ TEST(LowPrecision, RanksAgreeOnTheScaleOfTheTensorAtHand) {
 TEST(LowPrecision, KeptInputsAreTurnedIntoColumnsInBackward) {
   Scenario s = small_in(Precision::fp8, 90, 4);
   s.software.gather_inputs_again = false;
-  EXPECT_EQ(touched_bytes(first_layer(s).backward, OperatorKind::cast_transpose), 4 * 2 * kTokens * kHidden);
+  EXPECT_EQ(touched_bytes(first_layer(s).backward, OperatorKind::cast_transpose),
+            4 * 2 * kLowPrecisionTokens * kLowPrecisionHidden);
   EXPECT_EQ(touched_bytes(first_layer(s).forward, OperatorKind::cast_transpose), 0);
   s.cluster.gpu.compute_capability = 100;
   EXPECT_EQ(touched_bytes(first_layer(s).backward, OperatorKind::cast_transpose), 0);
@@ -177,9 +189,9 @@ TEST(LowPrecision, KeptInputsAreTurnedIntoColumnsInBackward) {
 TEST(LowPrecision, WhatAMultiplyKeepsIsHalfTheBytes) {
   // Inputs behind two norms and behind GELU have a byte less; fused attention keeps its output beside the cast of it.
   EXPECT_EQ(first_layer(small_in(Precision::bf16)).saved - first_layer(small_in(Precision::fp8)).saved,
-            kTokens * kHidden * (1 + 1 + 4 - 1));
+            kLowPrecisionTokens * kLowPrecisionHidden * (1 + 1 + 4 - 1));
   EXPECT_EQ(first_layer(small_in(Precision::bf16)).saved - first_layer(small_in(Precision::nvfp4)).saved,
-            kTokens * kHidden * ((2 - kNvfp4) * (1 + 1 + 4) - kNvfp4));
+            kLowPrecisionTokens * kLowPrecisionHidden * ((2 - kNvfp4) * (1 + 1 + 4) - kNvfp4));
 }
 
 TEST(LowPrecision, MultipliesBoundByTheirRateTakeHalfAsLong) {
@@ -201,7 +213,7 @@ TEST(LowPrecision, MultipliesBoundByTheirRateTakeHalfAsLong) {
 
 TEST(LowPrecision, CopiesOfWeightsAreMemory) {
   const auto parameters = [](const Scenario& s) { return forecast(s).stages.front().memory.parameters.value; };
-  const auto cast = static_cast<std::int64_t>(16 * 12 * kHidden * kHidden);
+  const auto cast = static_cast<std::int64_t>(16 * 12 * kLowPrecisionHidden * kLowPrecisionHidden);
   const std::int64_t plain = parameters(small_in(Precision::bf16));
   EXPECT_EQ(parameters(small_in(Precision::fp8, 90)), plain + 2 * cast);
   EXPECT_EQ(parameters(small_in(Precision::fp8, 100)), plain + cast);

@@ -14,7 +14,7 @@
 namespace stepcast::schedules {
 namespace {
 
-constexpr double kTokens = 2 * 1024, kHidden = 2048, kElement = 2;
+constexpr double kBlockTokens = 2 * 1024, kBlockHidden = 2048, kBlockElement = 2;
 
 Scenario decoder(ParallelBlock block, std::uint32_t tensor, bool sequence = false) {
   Scenario s = round_numbers(tensor);
@@ -34,7 +34,7 @@ std::ptrdiff_t collectives_of(const Kernels& pass) {
   return std::ranges::count_if(pass, [](const Kernel& op) { return std::holds_alternative<TensorCollective>(op); });
 }
 
-double multiplied(const Kernels& pass) {
+double multiplied_in(const Kernels& pass) {
   double flops = 0;
   for (const Kernel& op : pass)
     if (const auto* gemm = std::get_if<Gemm>(&op))
@@ -48,8 +48,8 @@ TEST(ParallelBlock, MultipliesAsOftenAsTheLayerItReplaces) {
     const Block one_by_one = first_layer(decoder(ParallelBlock::none, tensor));
     for (const ParallelBlock block : {ParallelBlock::one_norm, ParallelBlock::two_norms}) {
       const Block beside = first_layer(decoder(block, tensor));
-      EXPECT_EQ(multiplied(beside.forward), multiplied(one_by_one.forward)) << tensor;
-      EXPECT_EQ(multiplied(beside.backward), multiplied(one_by_one.backward)) << tensor;
+      EXPECT_EQ(multiplied_in(beside.forward), multiplied_in(one_by_one.forward)) << tensor;
+      EXPECT_EQ(multiplied_in(beside.backward), multiplied_in(one_by_one.backward)) << tensor;
     }
   }
 }
@@ -69,10 +69,11 @@ TEST(ParallelBlock, SumsOnceOverTheTensorRanks) {
 }
 
 TEST(ParallelBlock, KeepsItsInputOnceAndASharedNormOnce) {
-  const double sequential = first_layer(decoder(ParallelBlock::none, 1)).saved, tensor = kTokens * kHidden * kElement;
+  const double sequential = first_layer(decoder(ParallelBlock::none, 1)).saved,
+               tensor = kBlockTokens * kBlockHidden * kBlockElement;
   EXPECT_DOUBLE_EQ(sequential - first_layer(decoder(ParallelBlock::two_norms, 1)).saved, tensor);
   EXPECT_DOUBLE_EQ(sequential - first_layer(decoder(ParallelBlock::one_norm, 1)).saved, 2 * tensor);
-  const double norm = 2 * kHidden;  // gain and bias
+  const double norm = 2 * kBlockHidden;  // gain and bias
   EXPECT_DOUBLE_EQ(first_layer(decoder(ParallelBlock::none, 1)).parameters -
                        first_layer(decoder(ParallelBlock::one_norm, 1)).parameters,
                    norm);

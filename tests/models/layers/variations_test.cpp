@@ -12,9 +12,10 @@
 namespace stepcast::schedules {
 namespace {
 
-constexpr double kHidden = 2048, kVocab = 51200, kTokens = 1024, kElement = 2, kLayers = 4;
+constexpr double kVariedHidden = 2048, kVariedVocab = 51200, kVariedTokens = 1024, kVariedElement = 2,
+                 kVariedLayers = 4;
 
-Scenario with(Family family, const Variations& variations, Attention attention = Attention::flash) {
+Scenario with_variations(Family family, const Variations& variations, Attention attention = Attention::flash) {
   Scenario s = round_numbers(1);
   s.model = {"varied", family, 4, 2048, 32, 8, 8192, 51200, ""};
   s.model.variations = variations;
@@ -23,7 +24,7 @@ Scenario with(Family family, const Variations& variations, Attention attention =
   return s;
 }
 
-double parameters_of(const Scenario& s) {
+double parameters_varied(const Scenario& s) {
   EXPECT_TRUE(check(s).empty()) << check(s).front().text;
   const Blocks all = blocks(s);
   return parameters(all, cut(all, 1));
@@ -34,39 +35,48 @@ bool does(const Kernels& pass, OperatorKind what) {
 }
 
 TEST(Variations, OfParametersAreCounted) {
-  const double llama = parameters_of(with(Family::llama, {})), gpt = parameters_of(with(Family::gpt, {}));
-  EXPECT_EQ(llama - parameters_of(with(Family::llama, {.tied_head = true})), kVocab * kHidden);
-  EXPECT_EQ(parameters_of(with(Family::gpt, {.tied_head = false})) - gpt, kVocab * kHidden);
+  const double llama = parameters_varied(with_variations(Family::llama, {})),
+               gpt = parameters_varied(with_variations(Family::gpt, {}));
+  EXPECT_EQ(llama - parameters_varied(with_variations(Family::llama, {.tied_head = true})),
+            kVariedVocab * kVariedHidden);
+  EXPECT_EQ(parameters_varied(with_variations(Family::gpt, {.tied_head = false})) - gpt, kVariedVocab * kVariedHidden);
   const double keys_values = 2 * 8 * 64, width = 64;
-  EXPECT_EQ(parameters_of(with(Family::llama, {.qkv_bias = true})) - llama, kLayers * (kHidden + keys_values));
-  EXPECT_EQ(parameters_of(with(Family::llama, {.qk_norm = QueryKeyNorm::each_head})) - llama, kLayers * 2 * width);
-  EXPECT_EQ(gpt - parameters_of(with(Family::gpt, {.biases = Biases::none})),
-            kLayers * (kHidden + keys_values + kHidden + 8192 + kHidden));
-  EXPECT_EQ(gpt - parameters_of(with(Family::gpt, {.positions = Positions::alibi})), kTokens * kHidden);
-  EXPECT_EQ(parameters_of(with(Family::gpt, {.embedding_norm = true})) - gpt, 2 * kHidden);
-  EXPECT_EQ(gpt - parameters_of(with(Family::gpt, {.final_norm = false})), 2 * kHidden);
+  EXPECT_EQ(parameters_varied(with_variations(Family::llama, {.qkv_bias = true})) - llama,
+            kVariedLayers * (kVariedHidden + keys_values));
+  EXPECT_EQ(parameters_varied(with_variations(Family::llama, {.qk_norm = QueryKeyNorm::each_head})) - llama,
+            kVariedLayers * 2 * width);
+  EXPECT_EQ(gpt - parameters_varied(with_variations(Family::gpt, {.biases = Biases::none})),
+            kVariedLayers * (kVariedHidden + keys_values + kVariedHidden + 8192 + kVariedHidden));
+  EXPECT_EQ(gpt - parameters_varied(with_variations(Family::gpt, {.positions = Positions::alibi})),
+            kVariedTokens * kVariedHidden);
+  EXPECT_EQ(parameters_varied(with_variations(Family::gpt, {.embedding_norm = true})) - gpt, 2 * kVariedHidden);
+  EXPECT_EQ(gpt - parameters_varied(with_variations(Family::gpt, {.final_norm = false})), 2 * kVariedHidden);
   // A second norm in each half, norms with their offsets as well or with nothing, and a bias of the logits.
-  EXPECT_EQ(parameters_of(with(Family::llama, {.post_norms = true})) - llama, kLayers * 2 * kHidden);
-  EXPECT_EQ(parameters_of(with(Family::llama, {.norm_parameters = 2})) - llama, (2 * kLayers + 1) * kHidden);
-  EXPECT_EQ(gpt - parameters_of(with(Family::gpt, {.norm_parameters = 0})), (2 * kLayers + 1) * 2 * kHidden);
-  EXPECT_EQ(parameters_of(with(Family::gpt, {.head_bias = true})) - gpt, kVocab);
+  EXPECT_EQ(parameters_varied(with_variations(Family::llama, {.post_norms = true})) - llama,
+            kVariedLayers * 2 * kVariedHidden);
+  EXPECT_EQ(parameters_varied(with_variations(Family::llama, {.norm_parameters = 2})) - llama,
+            (2 * kVariedLayers + 1) * kVariedHidden);
+  EXPECT_EQ(gpt - parameters_varied(with_variations(Family::gpt, {.norm_parameters = 0})),
+            (2 * kVariedLayers + 1) * 2 * kVariedHidden);
+  EXPECT_EQ(parameters_varied(with_variations(Family::gpt, {.head_bias = true})) - gpt, kVariedVocab);
   // One norm of all heads' queries, one of all keys.
-  EXPECT_EQ(parameters_of(with(Family::llama, {.qk_norm = QueryKeyNorm::all_heads})) - llama,
-            kLayers * (kHidden + keys_values / 2));
+  EXPECT_EQ(parameters_varied(with_variations(Family::llama, {.qk_norm = QueryKeyNorm::all_heads})) - llama,
+            kVariedLayers * (kVariedHidden + keys_values / 2));
   // Half of a layer's biases: of queries, keys, values and their projection, or of gate, input and output.
-  EXPECT_EQ(parameters_of(with(Family::llama, {.biases = Biases::attention})) - llama,
-            kLayers * (kHidden + keys_values + kHidden));
-  EXPECT_EQ(parameters_of(with(Family::gpt, {.biases = Biases::feed_forward})) + kLayers * (2 * kHidden + keys_values),
+  EXPECT_EQ(parameters_varied(with_variations(Family::llama, {.biases = Biases::attention})) - llama,
+            kVariedLayers * (kVariedHidden + keys_values + kVariedHidden));
+  EXPECT_EQ(parameters_varied(with_variations(Family::gpt, {.biases = Biases::feed_forward})) +
+                kVariedLayers * (2 * kVariedHidden + keys_values),
             gpt);
   // The vocabulary's matrix is narrower, and projected to and from the layers' width.
-  EXPECT_EQ(gpt - parameters_of(with(Family::gpt, {.embedding_width = 512})),
-            kVocab * (kHidden - 512) - 2 * 512 * kHidden);
+  EXPECT_EQ(gpt - parameters_varied(with_variations(Family::gpt, {.embedding_width = 512})),
+            kVariedVocab * (kVariedHidden - 512) - 2 * 512 * kVariedHidden);
 }
 
 TEST(Variations, QueryAndKeyNormsKeepTheirInput) {
-  const Block plain = blocks(with(Family::llama, {})).kinds[1],
-              normed = blocks(with(Family::llama, {.qk_norm = QueryKeyNorm::each_head})).kinds[1];
-  EXPECT_DOUBLE_EQ(normed.saved - plain.saved, kTokens * (kHidden + 8 * 64) * kElement);
+  const Block plain = blocks(with_variations(Family::llama, {})).kinds[1],
+              normed = blocks(with_variations(Family::llama, {.qk_norm = QueryKeyNorm::each_head})).kinds[1];
+  EXPECT_DOUBLE_EQ(normed.saved - plain.saved, kVariedTokens * (kVariedHidden + 8 * 64) * kVariedElement);
   EXPECT_TRUE(does(normed.forward, OperatorKind::query_key_norm));
   EXPECT_TRUE(does(normed.backward, OperatorKind::query_key_norm));
 }
@@ -74,20 +84,20 @@ TEST(Variations, QueryAndKeyNormsKeepTheirInput) {
 // A fused core adds ALiBi's slopes as it goes (FlashAttention 2.4); unfused scores are read and written once more.
 TEST(Variations, AlibiCostsOnlyWhereScoresAreWritten) {
   const auto forward = [](Attention attention) {
-    return blocks(with(Family::gpt, {.positions = Positions::alibi}, attention)).kinds[1].forward;
+    return blocks(with_variations(Family::gpt, {.positions = Positions::alibi}, attention)).kinds[1].forward;
   };
   EXPECT_FALSE(does(forward(Attention::flash), OperatorKind::alibi));
   EXPECT_TRUE(does(forward(Attention::unfused), OperatorKind::alibi));
 }
 
 TEST(Variations, ANarrowVocabularyIsProjected) {
-  const Blocks all = blocks(with(Family::gpt, {.embedding_width = 512}));
+  const Blocks all = blocks(with_variations(Family::gpt, {.embedding_width = 512}));
   EXPECT_TRUE(does(all.kinds[0].forward, OperatorKind::embedding_projection));
   for (const Kernel& op : all.kinds[2].forward)
     if (const auto* gemm = std::get_if<Gemm>(&op); gemm != nullptr && gemm->kind == OperatorKind::logits) {
       EXPECT_EQ(gemm->shape.k, 512);
     }
-  Scenario split = with(Family::gpt, {.embedding_width = 512});
+  Scenario split = with_variations(Family::gpt, {.embedding_width = 512});
   split.cluster.gpus = split.parallelism.tensor = 2;
   ASSERT_FALSE(check(split).empty());
   EXPECT_EQ(check(split).front().key, "model.embedding_width");
@@ -103,11 +113,11 @@ double attended(const Variations& variations) {
         if (const auto* fused = std::get_if<FusedAttention>(&kernel)) flops += fused->flops.value * fused->seen();
     return flops;
   };
-  return executed(with(Family::llama, variations)) / executed(with(Family::llama, {}));
+  return executed(with_variations(Family::llama, variations)) / executed(with_variations(Family::llama, {}));
 }
 
 TEST(Variations, WindowsSkipWhatIsOutsideOfThem) {
-  constexpr auto kWindow = static_cast<std::int64_t>(kTokens / 4);
+  constexpr auto kWindow = static_cast<std::int64_t>(kVariedTokens / 4);
   // A band of w below the diagonal of s x s: s w - w^2 / 2 of s^2 / 2. Or s / w triangles of w^2 / 2.
   EXPECT_DOUBLE_EQ(attended({.window = kWindow}), 2.0 / 4 - 1.0 / 16);
   EXPECT_DOUBLE_EQ(attended({.window = kWindow, .window_in_chunks = true}), 1.0 / 4);
@@ -117,7 +127,7 @@ TEST(Variations, WindowsSkipWhatIsOutsideOfThem) {
 }
 
 TEST(Variations, LayersWithExpertsAndWindowsStandInTheirOrder) {
-  Scenario s = with(Family::moe, {.window = 64, .full_attention_every = 4});
+  Scenario s = with_variations(Family::moe, {.window = 64, .full_attention_every = 4});
   s.model.layers = 8;
   s.model.experts = {.count = 8, .active = 2, .ffn = 512, .dense_layers = 1, .every = 2};
   const Blocks all = blocks(s);
