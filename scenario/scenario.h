@@ -106,7 +106,11 @@ inline bool hides_under_weight_gradients(const Scenario& s) {
   const TensorOverlap overlap = tensor_overlap(s);
   return overlap == TensorOverlap::backward || (overlap == TensorOverlap::all && !s.software.micro_pipeline);
 }
-inline bool pipeline_overlap(const Scenario& s) { return !s.software.launch_blocking && s.software.pipeline_overlap; }
+inline bool pipeline_overlap(const Scenario& s) {
+  const PipelineOverlap overlap = s.software.pipeline_overlap;
+  return !s.software.launch_blocking && (overlap == PipelineOverlap::yes ||
+                                         (overlap == PipelineOverlap::interleaved && s.pipeline.virtual_stages > 1));
+}
 /// Whether gradients are summed, and a rank keeps its share of them, after each micro-batch (the only one included),
 /// and not whole until a sum after the last one.
 inline bool sums_each_micro_batch(const Scenario& s) {

@@ -27,6 +27,13 @@ enum class TensorOverlap : std::uint8_t {
 /// Whether gradients that ZeRO 2 or 3 shards are kept whole until the last micro-batch and summed once a step.
 enum class SumOnce : std::uint8_t { no, in_pipelines, yes };
 
+/// Whether sends between stages run beside compute: where a rank has several virtual stages, or always.
+enum class PipelineOverlap : std::uint8_t { no, interleaved, yes };
+
+/// Whether the cross entropy is in one kernel each way, or compiled in regions between which tensor ranks tell each
+/// other maxima and sums: each reads and writes all logits in fp32.
+enum class FusedLoss : std::uint8_t { no, in_regions, yes };
+
 /// Whether 16 bits are as torch.autocast has them (models/layers/autocast.h): where ranks share out parameters too, or
 /// only where none do, since what gathers them has a precision of its own for them.
 enum class Autocast : std::uint8_t { no, unsharded, yes };
@@ -66,7 +73,7 @@ struct Software {
   bool fused_bias_gelu = true;
   bool fused_bias_dropout_add = true;
   bool composite_operators = false;  ///< RMSNorm, rotary positions, gated activations: as eager PyTorch composes them
-  bool fused_cross_entropy = false;  ///< the loss in one kernel each way
+  FusedLoss fused_cross_entropy = FusedLoss::no;
   /// Logits, loss and their gradients are made together in forward, part by part of the tokens.
   bool fused_linear_cross_entropy = false;
   bool fp8_input_store = false;      ///< a gate and what it multiplies are kept for backward in 8 bits
@@ -127,7 +134,7 @@ struct Software {
   int fp32_logits = 1;              ///< unfused loss: so many copies of the logits in fp32 at its peak
   bool autograd_gradients = false;  ///< what a backward pass makes is kept, in the training precision, beside the
                                     ///< main gradients that it is added to once the pass is over
-  bool pipeline_overlap = false;    ///< stage-to-stage sends run beside compute
+  PipelineOverlap pipeline_overlap = PipelineOverlap::no;
   Partition partition = Partition::layers;  ///< of the model among stages
   bool gather_inputs_again = true;  ///< sequence parallelism: backward gathers again what a multiply gathered forward;
                                     ///< else that was kept
@@ -170,7 +177,8 @@ struct Software {
   Time host_per_expert{};  ///< of a launch that a library makes for each of a rank's experts; 0: one for all of them
   std::optional<Time> host_per_collective{};
   Time host_per_checkpoint{}, host_per_pass{}, host_per_step{};
-  /// ZeRO 3: for each layer in each pass, of the hooks that fetch and release its modules' parameters.
+  /// ZeRO 3: for each layer in each pass, of the hooks that fetch and release its modules' parameters. Of experts in a
+  /// loop each takes its part of it.
   Time host_per_gathered_layer{};
   /// For each layer of experts in each pass, besides its launches, on any CPUs; not where a graph has its router.
   Time host_per_expert_layer{};

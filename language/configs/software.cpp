@@ -26,6 +26,8 @@ void store_flag(Software& s, const Value& v) {
   s.*member = v.flag;
 }
 Names autocast_names() { return names_of<schedules::Autocast::yes>({"false", "unsharded", "true"}); }
+Names pipeline_overlap_names() { return names_of<schedules::PipelineOverlap::yes>({"false", "interleaved", "true"}); }
+Names fused_loss_names() { return names_of<schedules::FusedLoss::yes>({"false", "in_regions", "true"}); }
 Names sum_once_names() { return names_of<schedules::SumOnce::yes>({"false", "in_pipelines", "true"}); }
 Names graph_names() { return names_of<schedules::CudaGraphs::step>({"none", "layers", "step"}); }
 
@@ -248,8 +250,11 @@ const Table<Software>& software_table() {
             "the loss reads the logits as the tensor ranks computed them, each its part of the vocabulary; false: they "
             "gather them first, and each computes the whole loss"},
            store_flag<&S::loss_parallel>},
-          {{"fused_cross_entropy", flag(), "false", "the loss in one kernel each way"},
-           store_flag<&S::fused_cross_entropy>},
+          {{"fused_cross_entropy", choice(fused_loss_names), "false",
+            "the loss: in one kernel each way; in_regions, compiled in parts between which tensor ranks tell each "
+            "other "
+            "maxima and sums, as Megatron's native fusion: each reads and writes the logits in fp32"},
+           [](S& s, const Value& v) { s.fused_cross_entropy = static_cast<schedules::FusedLoss>(v.choice); }},
           {{"fused_linear_cross_entropy", flag(), "false",
             "logits, loss and their gradients together in forward, part by part of the tokens, so that no logits are "
             "kept (Liger-Kernel)"},
@@ -294,8 +299,10 @@ const Table<Software>& software_table() {
             "context ranks, ring and all-gather: a kernel for each rank's keys, joined in fp32, as PyTorch's "
             "context_parallel"},
            store_flag<&S::context_in_steps>},
-          {{"pipeline_overlap", flag(), "false", "stage-to-stage sends run beside compute"},
-           store_flag<&S::pipeline_overlap>},
+          {{"pipeline_overlap", choice(pipeline_overlap_names), "false",
+            "stage-to-stage sends run beside compute; interleaved: where a rank has several virtual stages, as "
+            "Megatron's do"},
+           [](S& s, const Value& v) { s.pipeline_overlap = static_cast<schedules::PipelineOverlap>(v.choice); }},
           {{"scatter_gather", flag(), "false", "stage-to-stage sends are split over the tensor ranks"},
            store_flag<&S::scatter_gather>},
           {{"partition", choice(partition_names), "layers",
@@ -368,7 +375,7 @@ const Table<Software>& software_table() {
            store_time<&S::host_per_expert_layer>},
           {{"host_per_gathered_layer", time_type(), "0 ps",
             "ZeRO 3: host time for each layer in each pass, of the hooks that fetch and release its modules' "
-            "parameters"},
+            "parameters; of experts in a loop (expert_loop) each takes three fifths of it"},
            store_time<&S::host_per_gathered_layer>},
           {{"host_per_checkpoint", time_type(), "0 ps", "host time for each checkpointed layer that backward repeats"},
            store_time<&S::host_per_checkpoint>},

@@ -340,7 +340,8 @@ void say_software(const Scenario& s, Speaker& out) {
            true);
   out.flag("software.gather_inputs_again", w.gather_inputs_again, true);
   out.size("software.vocabulary_multiple", w.vocabulary_multiple, true);
-  out.flag("software.fused_cross_entropy", w.fused_cross_entropy, true);
+  out.text("software.fused_cross_entropy",
+           named(std::array<std::string_view, 3>{"false", "in_regions", "true"}, w.fused_cross_entropy), true);
   if (w.fused_linear_cross_entropy) out.flag("software.fused_linear_cross_entropy", true);
   if (w.adapter_all_to_all) out.flag("software.adapter_all_to_all", true);
   if (w.fp8_input_store) out.flag("software.fp8_input_store", true);
@@ -349,7 +350,9 @@ void say_software(const Scenario& s, Speaker& out) {
   out.flag("software.fused_softmax", w.fused_softmax, true);
   out.flag("software.fused_bias_dropout_add", w.fused_bias_dropout_add, true);
   out.flag("software.fused_gradient_accumulation", w.fused_gradient_accumulation, true);
-  out.flag("software.pipeline_overlap", w.pipeline_overlap, true);
+  // Megatron's sends never overlap without virtual stages.
+  out.text("software.pipeline_overlap", w.pipeline_overlap == schedules::PipelineOverlap::no ? "false" : "interleaved",
+           true);
   if (schedules::shares_out_inputs(s)) out.flag("software.partition_activations", true);
   out.text("software.main_gradient_precision", schedules::name(w.main_gradient_precision), true);
 }

@@ -160,6 +160,9 @@ void softmax(Writer& w) {
     w.backward.touch(z.scores * 2 * e);  // scale
   }
   w.saves(z.scores * result);
+  // The gradient of the result and the one that is made of it; the kernel in one goes in place, but dropout's does not.
+  const bool in_place = w.s.software.fused_softmax && !has_dropout(w.s);
+  w.holds_gradients(z.scores * result * (in_place ? 1 : 2));
 }
 
 void unfused_core(Writer& w, bool biased) {

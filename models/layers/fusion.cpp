@@ -4,7 +4,8 @@ namespace stepcast::schedules {
 Software with_fusion(Software software, Fusion fusion) {
   const bool all = fusion == Fusion::all;
   software.fused_softmax = software.fused_bias_gelu = software.fused_bias_dropout_add = all;
-  software.fused_norm_relu = software.fused_cross_entropy = all;
+  software.fused_norm_relu = all;
+  software.fused_cross_entropy = all ? FusedLoss::yes : FusedLoss::no;
   software.composite_operators = software.composite_operators && !all;
   return software;
 }

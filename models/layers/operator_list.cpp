@@ -62,7 +62,21 @@ double parameters(const OperatorList& list) { return sum(list, &Operator::parame
 double expert_parameters(const OperatorList& list) { return sum(list, &Operator::expert_parameters); }
 double frozen_parameters(const OperatorList& list) { return sum_of_frozen(list, &Operator::parameters); }
 double frozen_expert_parameters(const OperatorList& list) { return sum_of_frozen(list, &Operator::expert_parameters); }
-double gradient_bytes(const OperatorList& list) { return sum(list, &Operator::gradients); }
+double gradient_bytes(const OperatorList& list) {
+  const double all = saved_bytes(list);
+  double at_core = 0, at_others = 0, saved = 0;
+  std::size_t tensor = 0;
+  for (std::size_t i = 0; i < list.operators.size(); ++i) {
+    const Operator& each = list.operators[i];
+    const std::size_t end = i + 1 < list.operators.size() ? list.operators[i + 1].saved : list.saved.size();
+    for (; tensor < end; ++tensor) saved += list.saved[tensor].bytes;
+    if (each.modules.attention_core)
+      at_core = std::max(at_core, saved + each.gradients - all);
+    else
+      at_others += each.gradients;
+  }
+  return std::max(at_core, at_others);
+}
 
 double saved_bytes(const OperatorList& list, const RecomputedModules& repeated) {
   double bytes = 0;

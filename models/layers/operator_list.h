@@ -64,7 +64,8 @@ double saved_bytes(const OperatorList& list, const RecomputedModules& repeated =
 /// Bytes of its input, which is the first tensor that it saves: all that is kept where the whole of it is repeated.
 double input_bytes(const OperatorList& list);
 
-/// Bytes of gradients that are there while it goes backward, besides.
+/// Bytes of gradients that are there while it goes backward, at most, besides what it has saved. When attention's core
+/// is at work, what operators behind it have saved is gone.
 double gradient_bytes(const OperatorList& list);
 
 /// Elements of the largest of its weights, of those whose gradient a multiply makes.

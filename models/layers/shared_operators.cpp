@@ -189,7 +189,8 @@ void logits(Writer& w, std::int64_t rows, bool owns) {
 }
 
 std::int64_t loss_element(const Scenario& s) {
-  return s.software.fused_cross_entropy ? element_bytes(s.training.precision) : element_bytes(Precision::fp32);
+  return s.software.fused_cross_entropy != FusedLoss::no ? element_bytes(s.training.precision)
+                                                         : element_bytes(Precision::fp32);
 }
 
 void cast_logits(Writer& w, std::int64_t rows) {
@@ -200,17 +201,26 @@ void cast_logits(Writer& w, std::int64_t rows) {
     w.forward.touch(metrics * logits * (e + 3 * kFp32), 2 * metrics);
   }
   w.begin(Kind::logit_cast);
-  const bool fused = w.s.software.fused_cross_entropy, cast = !fused || w.s.software.fp32_loss;
-  w.saves(logits * (fused && w.s.software.fp32_softmax ? kFp32 : e));
-  if (!cast) return;
-  w.forward.touch(logits * (e + kFp32));
-  w.backward.touch(logits * (kFp32 + e));
+  const FusedLoss fused = w.s.software.fused_cross_entropy;
+  const bool keeps_softmax = fused == FusedLoss::in_regions || (fused == FusedLoss::yes && w.s.software.fp32_softmax);
+  w.saves(logits * (keeps_softmax ? kFp32 : e));
+  if (fused == FusedLoss::yes && !w.s.software.fp32_loss) return;
+  w.forward.touch(logits * (e + kFp32));  // in regions: and their maximum
+  if (fused != FusedLoss::in_regions) w.backward.touch(logits * (kFp32 + e));
 }
 
 void loss_of_cast_logits(Writer& w, std::int64_t rows) {
   const double e = d(w.z.element), logits = logits_of_loss(w, rows);
   w.begin(Kind::cross_entropy);
-  if (w.s.software.fused_cross_entropy) {
+  if (w.s.software.fused_cross_entropy == FusedLoss::in_regions) {
+    // Exponential and sum, then division, each in place; the gradient in place, and as the logits are
+    // (Megatron-LM @d98e8a64, megatron/core/fusions/fused_cross_entropy.py).
+    w.forward.touch(logits * 4 * kFp32, 2);
+    w.backward.touch(logits * (2 * kFp32 + e), 2);
+    w.saves(logits * e);  // the gradient, at the peak
+    return;
+  }
+  if (w.s.software.fused_cross_entropy == FusedLoss::yes) {
     const double read = w.s.software.fp32_loss ? kFp32 : e;
     w.forward.touch(logits * read);
     w.backward.touch(logits * 2 * read);

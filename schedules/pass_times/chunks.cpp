@@ -67,14 +67,25 @@ std::uint32_t waited_for(const Scenario& s) {
   return apart ? s.cluster.gpus / s.parallelism.data : s.cluster.gpus;
 }
 
+/// Of what fetching a layer takes the host, which is measured on one with five matrices (configs/software,
+/// huggingface-deepspeed), an expert's three are so much: ZeRO 3 fetches each by itself.
+constexpr double kExpertsPartOfGatheredLayer = 3.0 / 5;
+
 /// What the host does for a layer in each pass besides launching its kernels.
 Time host_per_layer(const Block& block, const Scenario& s) {
   const Software& software = s.software;
   if (!block.layer) return {};
+  const bool has_router =
+      std::ranges::any_of(block.operators, [](const Operator& of) { return of.kind == OperatorKind::router; });
   Time time{};
-  if (s.data_parallel.zero == 3 && shard_ranks(s) > 1) time += on_host(software, software.host_per_gathered_layer);
-  if (software.host_per_expert_layer > Time{} && !software.cuda_graph_modules.router &&
-      std::ranges::any_of(block.operators, [](const Operator& of) { return of.kind == OperatorKind::router; }))
+  if (s.data_parallel.zero == 3 && shard_ranks(s) > 1) {
+    const Time layer = on_host(software, software.host_per_gathered_layer);
+    time += layer;
+    if (software.expert_loop && has_router)
+      time +=
+          from_seconds(to_seconds(layer) * kExpertsPartOfGatheredLayer * static_cast<double>(s.model.experts.count));
+  }
+  if (software.host_per_expert_layer > Time{} && !software.cuda_graph_modules.router && has_router)
     time += software.host_per_expert_layer;
   return time;
 }

@@ -415,7 +415,7 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_EQ(software.cudnn_attention_from, 90u);
   EXPECT_TRUE(software.fp32_loss);
   EXPECT_TRUE(software.copies_by_node);
-  EXPECT_TRUE(software.fused_cross_entropy);
+  EXPECT_EQ(software.fused_cross_entropy, schedules::FusedLoss::in_regions);
   EXPECT_TRUE(software.fused_linear_cross_entropy);
   EXPECT_TRUE(software.fp8_input_store);
   EXPECT_TRUE(software.adapter_all_to_all);
@@ -458,7 +458,7 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_EQ(software.tensor_overlap, schedules::TensorOverlap::all);
   EXPECT_EQ(software.sum_once, schedules::SumOnce::in_pipelines);
   EXPECT_FALSE(software.data_overlap);
-  EXPECT_TRUE(software.pipeline_overlap);
+  EXPECT_EQ(software.pipeline_overlap, schedules::PipelineOverlap::interleaved);
   EXPECT_TRUE(software.scatter_gather);
   EXPECT_EQ(software.partition, schedules::Partition::parameters);
   EXPECT_FALSE(software.zero_1_overlap);

@@ -132,7 +132,7 @@ Scenario random_pipeline(std::mt19937_64& random) {
   s.model.hidden = of({1024, 2048, 4096});
   s.model.ffn = 4 * s.model.hidden;
   s.model.vocab = of({1024, 51200, 128256});
-  s.software.pipeline_overlap = random() % 2 == 0;
+  s.software.pipeline_overlap = random() % 2 == 0 ? PipelineOverlap::yes : PipelineOverlap::no;
   s.software.host_per_kernel = microseconds(of({0, 5}));
   s.recompute = static_cast<Recompute>(random() % 3);
   s.parallelism.data = static_cast<std::uint32_t>(of({1, 2, 4}));

@@ -51,7 +51,7 @@ void draw_model(Draw& draw, Scenario& s) {
 
 void draw_software(Draw& draw, Scenario& s) {
   Software& software = s.software;
-  software.pipeline_overlap = draw.one_in(2);
+  software.pipeline_overlap = draw.one_in(2) ? schedules::PipelineOverlap::yes : schedules::PipelineOverlap::no;
   software.pipeline_sync = draw.one_in(3);
   software.data_overlap = draw.one_in(2);
   software.zero_1_overlap = draw.one_in(2);

@@ -14,10 +14,14 @@ namespace stepcast::language {
 namespace {
 
 std::vector<FlagRow> bridge_model_rows() {
-  const std::vector<Spelling> yes_no{{"true", "true"}, {"false", "false"}};
+  const std::vector<Spelling> yes_no{{"true", "true"}, {"false", "false"}},
+      overlap{{"interleaved", "true"}, {"false", "false"}};
   return {
       {.name = "model.pipeline_model_parallel_layout", .key = "@layout", .remark = "parallelism.layers_per_stage"},
-      {.name = "model.overlap_p2p_comm", .key = "software.pipeline_overlap", .usual = "true", .spellings = yes_no},
+      {.name = "model.overlap_p2p_comm",
+       .key = "software.pipeline_overlap",
+       .usual = "interleaved",
+       .spellings = overlap},
       {.name = "model.attention_backend",
        .key = "training.attention",
        .usual = "flash",
@@ -34,9 +38,15 @@ std::vector<FlagRow> bridge_model_rows() {
        .usual = "true",
        .spellings = yes_no},
       {.name = "model.cross_entropy_loss_fusion",
-       .key = "software.fused_cross_entropy",
+       .key = "@fused_loss",
        .usual = "true",
-       .spellings = yes_no},
+       .spellings = yes_no,
+       .remark = "software.fused_cross_entropy"},
+      {.name = "model.cross_entropy_fusion_impl",
+       .key = "@loss_kernel",
+       .usual = "native",
+       .spellings = {{"native", "native"}, {"te", "te"}},
+       .remark = "software.fused_cross_entropy"},
       {.name = "model.recompute_granularity",
        .key = "@recompute",
        .spellings = {{"full", "full"}, {"selective", "selective"}},
@@ -278,7 +288,7 @@ constexpr std::string_view kBridgeIgnored =
     "mixed_precision.pipeline_dtype._call_ model._target_ model.activation_func._call_ "
     "model.activation_func_* model.apply_query* model.apply_rope* model.attention_output* model.attention_softmax* "
     "model.autocast* model.barrier* model.batch_* model.beta_* model.bf16 model.cache_mla* model.calculate* "
-    "model.clone* model.config_logger* model.cpu_offloading_* model.cross_entropy_fusion_impl model.cuda_graph_* "
+    "model.clone* model.config_logger* model.cpu_offloading_* model.cuda_graph_* "
     "model.deallocate* model.defer* model.delay* model.disable* model.distribute* model.dsa_* model.embedding_init* "
     "model.enable_autocast model.ep_overlap* model.fine_grained* model.first_last* model.flash_decode model.fp16* "
     "model.fp4* model.fp8* model.fused_* model.generation* model.glu_* model.hetereo* model.heterogeneous* "

@@ -290,6 +290,24 @@ void read_memory(Words& words, const Framework& framework) {
   if (says(words, "@offload")) say(words, "offload.optimizer", "host", "@offload");
 }
 
+/// The loss is compiled in regions, unless Transformer Engine's kernel is asked for.
+void spell_loss(Words& words, const Framework& framework) {
+  if (!has_row(framework, "@fused_loss")) return;
+  const std::string fused = take(words, "software.fused_cross_entropy");
+  say(words, "@fused_loss", fused == "false" ? "false" : "true");
+  if (fused != "false") say(words, "@loss_kernel", fused == "true" ? "te" : "native");
+}
+
+void read_loss(Words& words, const Framework& framework) {
+  if (!has_row(framework, "@fused_loss")) return;
+  const bool fused = says(words, "@fused_loss");
+  say_by(words, framework, "software.fused_cross_entropy",
+         !fused                                   ? "false"
+         : text_of(words, "@loss_kernel") == "te" ? "true"
+                                                  : "in_regions",
+         "@fused_loss");
+}
+
 /// Megatron-LM's --moe-layer-freq of some layers without experts in front of the others.
 std::string expert_pattern(std::int64_t dense, std::int64_t layers) {
   return "([0]*" + std::to_string(dense) + "+[1]*" + std::to_string(layers - dense) + ")";
@@ -481,6 +499,7 @@ void spell_megatron_core(Words& words, const Framework& framework) {
   spell_pipeline(words, framework);
   spell_data_parallel(words);
   spell_memory(words, framework);
+  spell_loss(words, framework);
   spell_model(words, framework);
   refuse_rare_optimizers(words);
   const std::string optimizer = take(words, "training.optimizer");
@@ -500,6 +519,7 @@ void read_megatron_core(Words& words, const Framework& framework) {
   read_pipeline(words, framework);
   read_data_parallel(words, framework);
   read_memory(words, framework);
+  read_loss(words, framework);
   if (words.contains("model.layers") || words.contains("model.hidden"))
     read_model(words, framework);
   else

@@ -37,7 +37,10 @@ const std::vector<FlagRow>& nemo_rows() {
     };
     std::ranges::move(transformer_config_rows(), std::back_inserter(all));
     const std::vector<FlagRow> own{
-        {.name = "model.overlap_p2p_comm", .key = "software.pipeline_overlap", .usual = "false", .spellings = yes_no},
+        {.name = "model.overlap_p2p_comm",
+         .key = "software.pipeline_overlap",
+         .usual = "false",
+         .spellings = {{"interleaved", "true"}, {"false", "false"}}},
         {.name = "model.normalization",
          .key = "@norm",
          .usual = "layer",

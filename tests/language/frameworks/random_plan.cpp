@@ -121,8 +121,9 @@ std::string megatron_plan(PlanDice& dice, bool flags) {
   if (dice.chance(10)) yaml += "offload: {optimizer: host}\n";
   if (dice.chance(30))
     yaml += fmt::format("software: {{fused_cross_entropy: {}, tensor_overlap: {}, vocabulary_multiple: {}{}}}\n",
-                        dice.chance(50), parallel.starts_with(", sequence") ? dice.of({"none", "all"}) : "none",
-                        dice.of({64, 128}), dice.chance(40) ? ", partition_activations: true" : "");
+                        dice.of({"false", "in_regions", "true"}),
+                        parallel.starts_with(", sequence") ? dice.of({"none", "all"}) : "none", dice.of({64, 128}),
+                        dice.chance(40) ? ", partition_activations: true" : "");
   return yaml;
 }
 
@@ -253,7 +254,8 @@ std::string nemo_plan(PlanDice& dice) {
   yaml += dice.of({"recompute: none\n", "recompute: full\n", "recompute: selective\n", "recompute: {every: 2}\n",
                    "name: nothing\n"});
   yaml += fmt::format("software: {{base: nemo-launcher, tensor_overlap: {}, pipeline_overlap: {}}}\n",
-                      parallel.starts_with(", sequence") ? dice.of({"none", "all"}) : "none", dice.chance(50));
+                      parallel.starts_with(", sequence") ? dice.of({"none", "all"}) : "none",
+                      dice.of({"false", "interleaved"}));
   return yaml;
 }
 

@@ -60,7 +60,7 @@ TEST(KeptInputs, WholeInputsAreNotGathered) {
 // Transformers casts all logits before a fused loss: that cast and its gradient's are there beside them.
 TEST(KeptInputs, AFusedLossMayReadACastOfTheLogits) {
   Scenario s = round_numbers(1);
-  s.software.fused_cross_entropy = true;
+  s.software.fused_cross_entropy = FusedLoss::yes;
   const auto head = [&] { return blocks(s).kinds.back(); };
   const double in_16_bits = head().saved_by_loss;
   s.software.fp32_loss = true;
@@ -70,11 +70,41 @@ TEST(KeptInputs, AFusedLossMayReadACastOfTheLogits) {
 // Megatron-Core's fused loss casts the logits and keeps what becomes of them; others keep the logits as they are.
 TEST(KeptInputs, AFusedLossKeepsLogitsOrASoftmaxInFp32) {
   Scenario s = shared_sequence();
-  s.software.fused_cross_entropy = true;
+  s.software.fused_cross_entropy = FusedLoss::yes;
   const auto head = [&] { return blocks(s).kinds.back(); };
   const double logits = head().saved_by_loss;
   s.software.fp32_softmax = true;
   EXPECT_EQ(head().saved_by_loss - logits, 2.0 * 1024 * 51200 / kTensor * (4 - kElement));
+}
+
+// Megatron's native fusion: a cast with the maximum, exponential with sum, division; the gradient in place and its cast.
+TEST(KeptInputs, ALossInRegionsReadsAndWritesLogitsInFp32) {
+  Scenario s = round_numbers(1);
+  const double logits = 1024.0 * 51200;
+  const auto bytes = [](const Kernels& pass) {
+    return touched_bytes(pass, OperatorKind::logit_cast) + touched_bytes(pass, OperatorKind::cross_entropy);
+  };
+  s.software.fused_cross_entropy = FusedLoss::yes;
+  const Block in_one = blocks(s).kinds.back();
+  s.software.fused_cross_entropy = FusedLoss::in_regions;
+  const Block in_regions = blocks(s).kinds.back();
+  EXPECT_EQ(bytes(in_one.forward), logits * 2);
+  EXPECT_EQ(bytes(in_regions.forward), logits * (2 + 4 + 8 + 8));
+  EXPECT_EQ(bytes(in_regions.backward), logits * (8 + 2));
+  // A softmax in fp32 and the logits' gradient, in place of the logits.
+  EXPECT_EQ(in_regions.saved_by_loss - in_one.saved_by_loss, logits * (4 + 2 - 2));
+}
+
+// Where scores are most of a layer, its peak is while their softmax goes backward.
+TEST(KeptInputs, GradientsOfUnfusedScoresAreThereTwiceUnlessTheSoftmaxGoesInPlace) {
+  Scenario s = shared_sequence();
+  s.training.attention = Attention::unfused;
+  s.training.sequence = 16'384;
+  const double scores = 2.0 * 16 / kTensor * 16'384 * 16'384 * kElement;
+  s.software.fused_softmax = true;
+  const double in_place = first_layer(s).working;
+  s.software.fused_softmax = false;
+  EXPECT_EQ(first_layer(s).working - in_place, scores);
 }
 
 // A fourth of 16 heads on each rank: keys and values once more than queries, keys and values.

@@ -188,7 +188,7 @@ Scenario four_stages(std::string_view schedule) {
   Scenario q = round_numbers(4);
   q.training.global_batch = 8;
   q.training.attention = Attention::flash;
-  q.software.fused_cross_entropy = true;
+  q.software.fused_cross_entropy = FusedLoss::yes;
   q.parallelism.pipeline = 4;
   q.pipeline.schedule = schedule;
   return q;

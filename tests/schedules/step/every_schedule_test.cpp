@@ -41,7 +41,8 @@ INSTANTIATE_TEST_SUITE_P(Schedules, EverySchedule, testing::ValuesIn(pipelines()
 TEST_P(EverySchedule, FoldedEqualsUnfoldedToThePicosecondOn32Gpus) {
   for (const bool overlap : {false, true}) {
     Scenario s = on_32_gpus();
-    s.data_parallel.overlap = s.software.pipeline_overlap = overlap;
+    s.data_parallel.overlap = overlap;
+    s.software.pipeline_overlap = overlap ? PipelineOverlap::yes : PipelineOverlap::no;
     ASSERT_TRUE(check(s).empty()) << check(s).front().text;
     const Forecast folded = forecast(s), unfolded = forecast(s, {.unfold = true, .trace = false});
     EXPECT_EQ(folded.step, unfolded.step);

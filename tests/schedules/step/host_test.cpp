@@ -148,6 +148,22 @@ TEST(Host, HooksOfGatheredLayersAreInEachPass) {
   }
 }
 
+// Each expert of a loop has three matrices of its own, where a layer's hooks are of five.
+TEST(Host, HooksOfExpertsInALoopAreEachItsOwn) {
+  Scenario s = on_one_gpu(3);
+  s.cluster.gpus = 2;
+  s.parallelism.data = 2;
+  s.training.global_batch = 6;
+  s.data_parallel.zero = 3;
+  s.model.family = Family::moe;
+  s.model.experts = {.count = 8, .active = 2, .ffn = 1024};
+  s.software.expert_loop = true;
+  s.software.host_per_gathered_layer = milliseconds(50);
+  const double hooks = 3 * 2 * 4 * 0.05 * (1 + 8 * 3.0 / 5), step = to_seconds(forecast(s).step);
+  EXPECT_GT(step, hooks);
+  EXPECT_LT(step, hooks * 1.05);
+}
+
 TEST(Host, LayersOfExpertsTakeItMoreInEachPassUnlessAGraphHasTheirRouter) {
   Scenario s = on_one_gpu(3);
   s.model.family = Family::moe;
@@ -220,7 +236,7 @@ TEST(Host, WhoWaitsForTheGpuAtEachSendHasNoLeadToHideLaunchesUnder) {
   const Forecast waits = forecast(s);
   EXPECT_LT(ahead.step, waits.step);
   // Sends that run beside compute are not waited for.
-  s.software.pipeline_overlap = true;
+  s.software.pipeline_overlap = PipelineOverlap::yes;
   const Forecast overlapped = forecast(s);
   s.software.pipeline_sync = false;
   EXPECT_EQ(overlapped.step, forecast(s).step);

@@ -56,7 +56,7 @@ std::optional<Scenario> any_plan(std::mt19937& random) {
       s.pipeline.schedule == "interleaved-1f1b" || s.pipeline.schedule == "combined-1f1b" ? 3 : 1;
   s.data_parallel.zero = static_cast<int>(pick({0, 1, 2, 3}));
   s.data_parallel.overlap = pick({0, 1}) == 1;
-  s.software.pipeline_overlap = pick({0, 1}) == 1;
+  s.software.pipeline_overlap = pick({0, 1}) == 1 ? PipelineOverlap::yes : PipelineOverlap::no;
   s.software.overlap_slowdown = pick({0, 1}) == 1 ? 0.1 : 0;
   s.software.parameter_prefetch = {pick({0, 1}) == 1 ? 1LL << 24 : 0};
   s.software.gather_for_recompute = pick({0, 1}) == 1;
@@ -186,7 +186,7 @@ TEST(RunStep, OfTrafficThatTakesTurnsRepeatsTwoPeriodsAtOnce) {
   s.cluster.node.nics = 1;
   s.parallelism = {.tensor = 2, .pipeline = 2, .data = 8};
   s.pipeline.schedule = "1f1b";
-  s.software.pipeline_overlap = true;
+  s.software.pipeline_overlap = PipelineOverlap::yes;
   s.training.global_batch = 8 * 1024;
   EXPECT_LE(simulated_micro_batches(s), 32u);
   for (const std::int64_t micro_batches : {64, 65}) {  // an even number is left out, or one more is simulated

@@ -45,7 +45,7 @@ const Plan kPlans[] = {
     {"interleaved_overlapping_everything",
      [](Scenario& s) {
        interleave(s);
-       s.software.pipeline_overlap = true;
+       s.software.pipeline_overlap = PipelineOverlap::yes;
        s.software.tensor_overlap = TensorOverlap::backward;
        s.data_parallel.overlap = true;
        s.data_parallel.bucket = Bytes{8 << 20};
@@ -55,7 +55,7 @@ const Plan kPlans[] = {
     {"zero_bubble_h2_overlapping_everything",
      [](Scenario& s) {
        s.pipeline.schedule = "zb-h2";
-       s.software.pipeline_overlap = true;
+       s.software.pipeline_overlap = PipelineOverlap::yes;
        s.software.tensor_overlap = TensorOverlap::backward;
        s.data_parallel.overlap = true;
        s.data_parallel.bucket = Bytes{8 << 20};
@@ -91,7 +91,7 @@ const Plan kPlans[] = {
     {"chimera_overlapping_everything",
      [](Scenario& s) {
        s.pipeline.schedule = "chimera";
-       s.software.pipeline_overlap = true;
+       s.software.pipeline_overlap = PipelineOverlap::yes;
        s.software.tensor_overlap = TensorOverlap::backward;
        s.data_parallel.overlap = true;
        s.data_parallel.bucket = Bytes{8 << 20};
@@ -112,7 +112,7 @@ const Plan kPlans[] = {
     {"dualpipe_v_overlapping_everything",
      [](Scenario& s) {
        s.pipeline.schedule = "dualpipe-v";
-       s.software.pipeline_overlap = true;
+       s.software.pipeline_overlap = PipelineOverlap::yes;
        s.data_parallel.overlap = true;
        s.software.overlap_slowdown = 0.15;
      }},
@@ -391,6 +391,16 @@ TEST_P(Step, TraceSpansOfAStreamDoNotOverlapAndEndWithTheStep) {
     for (std::size_t i = 1; i < spans.size(); ++i)
       EXPECT_GE(spans[i].first, spans[i - 1].second) << "stage " << track.first << " stream " << track.second;
   }
+}
+
+TEST(PipelineOverlap, InterleavedIsOffWithoutVirtualStages) {
+  Scenario s = round_numbers(1);
+  s.software.pipeline_overlap = PipelineOverlap::interleaved;
+  EXPECT_FALSE(pipeline_overlap(s));
+  s.pipeline.virtual_stages = 2;
+  EXPECT_TRUE(pipeline_overlap(s));
+  s.software.launch_blocking = true;
+  EXPECT_FALSE(pipeline_overlap(s));
 }
 
 TEST(StepWithFreeLinks, HasThePublishedBubbleOfEachSchedule) {

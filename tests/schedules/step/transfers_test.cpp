@@ -208,7 +208,7 @@ std::optional<Scenario> any_plan(std::mt19937& random) {
   s.pipeline.schedule = std::array{"1f1b", "gpipe", "zb-h1"}[random() % 3];
   s.data_parallel.zero = static_cast<int>(pick({0, 1, 2, 3}));
   s.data_parallel.overlap = pick({0, 1}) == 1;
-  s.software.pipeline_overlap = pick({0, 1}) == 1;
+  s.software.pipeline_overlap = pick({0, 1}) == 1 ? PipelineOverlap::yes : PipelineOverlap::no;
   s.software.overlap_slowdown = pick({0, 0, 1}) == 1 ? 0.1 : 0;
   s.software.transport.network_efficiency = 0.9;
   s.recompute = pick({0, 1}) == 1 ? Recompute::full : Recompute::none;
