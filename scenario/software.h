@@ -201,7 +201,9 @@ struct Software {
   Time send_delay{};                   ///< a send from stage to stage, where the cluster has
   std::uint32_t send_delay_nodes = 2;  ///< so many nodes or more, or where
   std::optional<std::uint32_t> send_delay_tensor_nodes{};  ///< tensor ranks are on so many or more; none: only there
-  Bytes memory_reserve{};                                  ///< context, library workspaces, fragmentation
+  /// What the hosts of two stages stand still for while one hands the other an activation, or its gradient.
+  Time activation_hold{}, gradient_hold{};
+  Bytes memory_reserve{};  ///< context, library workspaces, fragmentation
   collectives::Transport transport;
   std::string transport_stack;  ///< the file of configs/software/ whose constants `transport` starts from
   std::string source;

@@ -239,6 +239,12 @@ const Table<Software>& software_table() {
             "on how many nodes tensor ranks are at least whose stages' sends wait, however many nodes the cluster has; "
             "left out: those of send_delay_nodes alone wait"},
            [](S& s, const Value& v) { s.send_delay_tensor_nodes = static_cast<std::uint32_t>(v.whole); }},
+          {{"activation_hold", time_type(), "0 ps",
+            "both stages do nothing else for so long while one hands the other an activation, on one node too: hosts "
+            "that ask from time to time whether its shape has come"},
+           store_time<&S::activation_hold>},
+          {{"gradient_hold", time_type(), "0 ps", "the same of an activation's gradient"},
+           store_time<&S::gradient_hold>},
           {{"autograd_gradients", flag(), "false",
             "what a backward pass makes is kept, in the training precision, beside the main gradients that it is added "
             "to after the pass"},

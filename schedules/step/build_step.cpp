@@ -104,6 +104,8 @@ class Builder {
           makes_gradients && made[back.virtual_stage] % micro_batches_an_update(back.virtual_stage) == 0;
       if (last_gradients) lanes_[lane].flushes = std::min(lanes_[lane].flushes, begins.size() - 1);
       const Chunk& chunk = lanes_.traffic.data[lane].chunks[pass.virtual_stage];
+      hold_for_arrival(lane, pass);
+      if (beside != nullptr) hold_for_arrival(lane, *beside);
       const auto first_task = static_cast<std::uint32_t>(lanes_[lane].tasks.size());
       if (beside != nullptr) {
         add_pair(lane, pass, *beside, reducing);
@@ -217,6 +219,32 @@ class Builder {
     return known->second;
   }
 
+  /// What a host stands still for while an activation, or the gradient of one, is handed over.
+  Time hold_of(PassKind kind) const {
+    return kind == PassKind::forward ? s_.software.activation_hold : s_.software.gradient_hold;
+  }
+
+  /// The lane's stage does nothing else for so long.
+  LaneTask& stand_still(std::uint32_t lane, const Pass& pass) {
+    workload::Program& program = lanes_.step.program;
+    const sim::StreamId stream = lanes_.streams(lane).compute;
+    const TaskId from = program.kernels(stream, {}), until = program.kernels(stream, hold_of(pass.kind));
+    lanes_[lane].tasks.push_back(
+        {from, until, Activity::send, index(pass.micro_batch), pass.virtual_stage, {}, {}, {}, {}});
+    return lanes_[lane].tasks.back();
+  }
+
+  /// Before a pass that takes what another stage sends, its own does nothing else for as long as the sender's.
+  void hold_for_arrival(std::uint32_t lane, const Pass& pass) {
+    if (pass.kind == PassKind::weight || hold_of(pass.kind) == Time{}) return;
+    const ChunkPlace here{lanes_[lane].at.stage, pass.virtual_stage};
+    const std::optional<ChunkPlace> from = next_place(shape_, here, pass.kind != PassKind::forward);
+    if (!from || from->stage == here.stage || (pass.kind != PassKind::forward && !trains(here))) return;
+    const std::size_t n = number(lane % replicas_, pass.kind, index(pass.micro_batch), held(shape_, here).chunk);
+    lane_task_of_arrival_.try_emplace(n, static_cast<std::uint32_t>(lanes_[lane].tasks.size()));
+    stand_still(lane, pass);
+  }
+
   /// To the stage that the next chunk is on, if it is another one.
   void add_send(std::uint32_t lane, const Pass& pass, std::size_t n) {
     const std::uint32_t stage = lanes_[lane].at.stage, micro_batch = index(pass.micro_batch);
@@ -225,6 +253,7 @@ class Builder {
     if (!to || to->stage == stage || (!forward && !trains(*to))) return;
     const Declared& send = lanes_.traffic.sends[lane][forward == goes_down(shape_, pass.virtual_stage) ? 0 : 1];
     const bool beside = pipeline_overlap(s_);
+    if (hold_of(pass.kind) > Time{}) begin_of_send_.try_emplace(n, stand_still(lane, pass).task);
     const TaskId done = lanes_.last_task(lane);
     const Lanes::Streams& streams = lanes_.streams(lane);
     const std::vector<std::uint32_t>& senders = lanes_.traffic.senders[lane];
@@ -268,13 +297,19 @@ class Builder {
           for (std::uint32_t chunk = 0; chunk < chunks_; ++chunk) {
             const bool forward = kind == PassKind::forward;
             if (forward ? chunk == 0 : chunk + 1 == chunks_) continue;
-            const std::uint32_t send = send_of_pass_[number(r, kind, mb, forward ? chunk - 1 : chunk + 1)];
+            const std::size_t sender = number(r, kind, mb, forward ? chunk - 1 : chunk + 1);
+            const std::uint32_t send = send_of_pass_[sender];
             if (send == kNever) continue;
             const std::size_t n = number(r, kind, mb, chunk);
             lanes_.step.program.after(TaskId{first_of_pass_[n]}, TaskId{send});
             const std::uint32_t stage = place(shape_, {copy_of(shape_, MicroBatchId{mb}), chunk}).stage;
             LaneTask& task = lanes_[lanes_.groups.lane(r, stage)].tasks[lane_task_of_pass_[n]];
             (task.beside && !forward ? task.arrival_beside : task.arrival) = TaskId{send};
+            if (const auto begun = begin_of_send_.find(sender); begun != begin_of_send_.end()) {
+              LaneTask& waits = lanes_[lanes_.groups.lane(r, stage)].tasks[lane_task_of_arrival_.at(n)];
+              lanes_.step.program.after(waits.task, begun->second);
+              waits.arrival = begun->second;
+            }
           }
   }
 
@@ -290,7 +325,9 @@ class Builder {
   Joined joined_;                                         ///< sends of several lanes
   std::unordered_map<std::uint64_t, Stretch> stretches_;  ///< by lane, pass and the pass beside it
   std::vector<std::uint32_t> first_of_pass_, send_of_pass_, lane_task_of_pass_;
-  std::vector<PassTime> once_;  ///< of passes that repeat, kept for its memory
+  std::unordered_map<std::size_t, TaskId> begin_of_send_;                ///< by pass, where it holds up both stages
+  std::unordered_map<std::size_t, std::uint32_t> lane_task_of_arrival_;  ///< likewise: what the receiver's does before
+  std::vector<PassTime> once_;                                           ///< of passes that repeat, kept for its memory
 };
 
 }  // namespace

@@ -475,6 +475,8 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_EQ(software.send_delay, nanoseconds(84));
   EXPECT_EQ(software.send_delay_nodes, 85u);
   EXPECT_EQ(software.send_delay_tensor_nodes, 86u);
+  EXPECT_EQ(software.activation_hold, nanoseconds(88));
+  EXPECT_EQ(software.gradient_hold, nanoseconds(89));
   EXPECT_EQ(software.bucket, Bytes{18 << 20});
   EXPECT_EQ(software.gradient_precision, Precision::fp16);
   EXPECT_EQ(software.main_gradient_precision, Precision::bf16);

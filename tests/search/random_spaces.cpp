@@ -79,7 +79,11 @@ void draw_software(Draw& draw, Scenario& s) {
     software.cuda_graph_modules = {.attention = true, .router = true, .counts = true};
   software.host_per_linear = draw.of<Time>({Time{}, microseconds(30)});
   software.expert_counts_to_host = draw.one_in(2);
-  if (draw.one_in(4)) software.send_delay = microseconds(300);
+  if (draw.one_in(4)) {
+    software.send_delay = microseconds(300);
+    software.activation_hold = microseconds(200);
+    software.gradient_hold = microseconds(100);
+  }
 }
 
 void draw_costs(Draw& draw, Scenario& s) {

@@ -144,6 +144,8 @@ Scenario of_everything() {
   s.software.host_per_peer = microseconds(5);
   s.software.tensor_delay = microseconds(7);
   s.software.send_delay = microseconds(9);
+  s.software.activation_hold = microseconds(6);
+  s.software.gradient_hold = microseconds(3);
   s.software.transport.ramp = microseconds(8);
   s.checkpoint = {.every = 10, .bandwidth = Bandwidth{20e9}};
   s.input.preprocessing = milliseconds(100);
