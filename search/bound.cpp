@@ -315,6 +315,20 @@ Course course_of(const Passes& passes, const Plan& plan) {
   return course;
 }
 
+/// What stages run kernels in the mean, those of the update among them.
+Time kernels_of(const Passes& passes, const Course& course) {
+  const Scenario& s = passes.s;
+  if (s.cluster.other) return {};  // a report is of some of its GPUs
+  const bool updates = s.training.optimizer != Optimizer::none;
+  Time all{};
+  for (std::uint32_t stage = 0; stage < passes.shape.stages; ++stage) {
+    if (updates) all += passes.update[stage] - on_host(s.software, s.software.host_per_step);
+    for (std::uint32_t v = 0; v < passes.shape.virtual_stages; ++v)
+      all += passes.chunks[stage][v].kernels * course.visits(stage, v);
+  }
+  return {all.value / passes.shape.stages};
+}
+
 }  // namespace
 
 Time StepBound::of_kernels(const Scenario& s, SharedParts& parts) {
@@ -355,16 +369,17 @@ Time StepBound::of_layers(const Scenario& s, const workload::Machine& machine, S
   return even_share(s, *blocks, of_kinds);
 }
 
-Time StepBound::of_passes(const Scenario& s, const Plan& plan) {
+LeastStep StepBound::of_passes(const Scenario& s, const Plan& plan) {
   if (unbounded(s)) return {};
   LayerTimes::TimedLayers& own = times_.of(s, plan);
-  Time most{};
+  LeastStep most;
   for (Passes& passes : passes_of(s, plan, own)) {
     Course course = course_of(passes, plan);
     // Else they are in the times of passes.
     if (has_updates_after_flush(plan) && passes.stand_alone)
       add_inner_loads(passes, course, plan, own, loads_, times_.machine().link_capacities());
-    most = std::max(most, course.least());
+    most.time = std::max(most.time, course.least());
+    most.kernels = kernels_of(passes, course);
   }
   return most;
 }

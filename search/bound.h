@@ -8,6 +8,7 @@
 #include "schedules/plan/plan.h"
 #include "search/inner_loads.h"
 #include "search/layer_times.h"
+#include "search/least_step.h"
 #include "search/traffic_times.h"
 #include "workload/machine.h"
 
@@ -30,7 +31,8 @@ class StepBound {
   /// The times of layers that it goes by.
   LayerTimes& times() { return times_; }
 
-  /// From the kernels of the model alone, of which one stage has at least an even share, whatever pipeline runs them.
+  /// From the kernels of the model alone, of which one stage has at least an even share, whatever pipeline runs them,
+  /// and stages run just as much in the mean.
   /// `parts`: as schedules::plan has them. Never more than of_passes, and about a tenth of its work. 0
   /// also where blocks differ by the chunk that they are in, and with GPUs of two kinds.
   static Time of_kernels(const schedules::Scenario& scenario, schedules::SharedParts& parts);
@@ -42,8 +44,8 @@ class StepBound {
   /// From the plan's passes and bubbles, and the links that traffic inside layers keeps busy. Requires `plan` to be
   /// schedules::plan(scenario). O(layers). 0 with jitter, with a parameter server, and where ranks do not wait for each
   /// other, of which nothing is bounded. Of GPUs of two kinds the replica on the slower ones counts, and the one that
-  /// has a slow GPU.
-  Time of_passes(const schedules::Scenario& scenario, const schedules::Plan& plan);
+  /// has a slow GPU; and no kernels are counted.
+  LeastStep of_passes(const schedules::Scenario& scenario, const schedules::Plan& plan);
 
   /// With what nothing hides of the traffic between stages and between data ranks as well; never less. About a tenth of
   /// what a forecast costs.

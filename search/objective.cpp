@@ -35,8 +35,8 @@ std::optional<schedules::Money> step_money(const schedules::Scenario& scenario, 
   return money_spent(scenario.run, to_hours(duration(step)) * scenario.cluster.gpus, energy);
 }
 
-double least_drawing_share(const schedules::RunPower& power) {
-  return power.computing && power.waiting && *power.computing < *power.waiting ? 1 : 0;
+double least_drawing_share(const schedules::RunPower& power, double share) {
+  return power.computing && power.waiting && *power.computing < *power.waiting ? 1 : share;
 }
 
 }  // namespace stepcast::search

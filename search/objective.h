@@ -23,7 +23,7 @@ std::vector<schedules::Problem> objective_problems(Objective objective, const sc
 std::optional<Energy> step_energy(const schedules::Scenario& scenario, Time step, double computing);
 std::optional<schedules::Money> step_money(const schedules::Scenario& scenario, Time step, double computing);
 
-/// The share of kernels with which a step draws least.
-double least_drawing_share(const schedules::RunPower& power);
+/// The share of kernels with which a step draws least, of which `share` surely is kernels.
+double least_drawing_share(const schedules::RunPower& power, double share);
 
 }  // namespace stepcast::search

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "schedules/forecast.h"
+#include "search/least_step.h"
 #include "search/objective.h"
 
 namespace stepcast::search {
@@ -15,9 +16,12 @@ struct Score {
   auto operator<=>(const Score&) const = default;
 };
 
-/// Of a plan whose step takes `step`; `forecast` is of it, or none where `step` is only what it takes at least. What
-/// the objective asks of a plan is given: objective_problems() has none.
-Score score_of(Objective objective, const schedules::Scenario& plan, Time step, Bytes memory,
-               const schedules::Forecast* forecast, std::uint64_t place);
+/// Of a plan with that forecast. What the objective asks of a plan is given: objective_problems() has none.
+Score score_of(Objective objective, const schedules::Scenario& plan, const schedules::Forecast& forecast, Bytes memory,
+               std::uint64_t place);
+
+/// None of a plan whose step takes `least` is less.
+Score least_score_of(Objective objective, const schedules::Scenario& plan, const LeastStep& least, Bytes memory,
+                     std::uint64_t place);
 
 }  // namespace stepcast::search

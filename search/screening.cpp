@@ -156,7 +156,7 @@ Screened Screening::screened(std::size_t layout) const {
                           .memory = peak_memory(made),
                           .others = others_of(settings)};
       fitting.score =
-          score_of(objective_, plan, fitting.bound, fitting.memory, nullptr, place_of(layout, out.fitting.size()));
+          least_score_of(objective_, plan, fitting.bound, fitting.memory, place_of(layout, out.fitting.size()));
       out.fitting.push_back(fitting);
     } catch (const InputError& why) {  // the cluster cannot be built, or not carry it
       fail(why);

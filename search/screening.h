@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "schedules/plan/plan.h"
+#include "search/least_step.h"
 #include "search/other_settings.h"
 #include "search/refused.h"
 #include "search/score.h"
@@ -17,15 +18,15 @@ namespace stepcast::search {
 /// The plans of a layout, which share the values of the first kSharedAxes, before anybody asks which of them fit.
 struct Outline {
   std::uint64_t plans = 0;            ///< that the checks accept
-  Time bound{};                       ///< none of them takes less
+  Time bound{};                       ///< none of them takes less, nor runs kernels for less
   std::vector<OtherSettings> unlike;  ///< of each kind of plans that have their layers in common, the first
   std::string problem;                ///< of the first plan that the checks refuse
 };
 
 /// A plan that fits.
 struct FittingPlan {
-  Score score;   ///< it has no less
-  Time bound{};  ///< by its passes
+  Score score;        ///< it has no less
+  LeastStep bound{};  ///< by its passes
   Bytes memory{};
   OtherSettings others{};
 };

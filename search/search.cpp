@@ -37,7 +37,7 @@ enum class Known : std::uint8_t { kernels, layers, passes, least_traffic, all };
 /// A layout that is not screened yet, or a plan that fits and is not simulated yet.
 struct Open {
   Score score;  ///< none of it has less
-  Time bound{};
+  LeastStep bound{};
   Bytes memory{};
   std::uint32_t layout = 0;
   OtherSettings others{};
@@ -97,16 +97,11 @@ class PlanSearch {
       if (std::ranges::find(space_.values[axis], own.settings[axis]) == space_.values[axis].end()) return;
     }
     constexpr std::uint64_t kLast = std::numeric_limits<std::uint64_t>::max();  // its place, which nobody has looked up
-    const Score of_start = score(own.scenario, own.forecast.step, own.memory, &own.forecast, kLast);
+    const Score of_start = score_of(options_.objective, own.scenario, own.forecast, own.memory, kLast);
     if (!best_.empty() && best_.front().score.first <= of_start.first) return;  // it may be found already
     keep(std::move(own), kLast);
     ++answer_.simulated;
     if (answer_.left > 0) --answer_.left;
-  }
-
-  Score score(const Scenario& plan, Time step, Bytes memory, const schedules::Forecast* forecast,
-              std::uint64_t place) const {
-    return score_of(options_.objective, plan, step, memory, forecast, place);
   }
 
   void fail(const std::string& why) {
@@ -134,9 +129,10 @@ class PlanSearch {
       all_plans_ += layout.plans;
       Open& open = waiting_layouts_.emplace_back();
       open.known = options_.exhaustive ? Known::layers : Known::kernels;
-      open.bound = layout.bound;
+      open.bound = {layout.bound, layout.bound};
       open.layout = static_cast<std::uint32_t>(i);
-      open.score = score(screening_.scenario_of(i), open.bound, {}, nullptr, Screening::place_of(i, 0));
+      open.score =
+          least_score_of(options_.objective, screening_.scenario_of(i), open.bound, {}, Screening::place_of(i, 0));
     }
     if (all_plans_ == 0 && answer_.unscreened == 0)
       throw InputError("search", problem.empty()
@@ -147,10 +143,10 @@ class PlanSearch {
   /// Whether the plan cannot be among the best, nor on the front.
   bool is_beaten(const Open& open) const {
     if (options_.exhaustive) return false;
-    if (options_.within && open.bound >= *options_.within) return true;
+    if (options_.within && open.bound.time >= *options_.within) return true;
     if (best_.size() < options_.top || open.score < best_.back().score) return false;
     return !options_.front || std::ranges::any_of(front_, [&](const OnFront& other) {
-      return beats(other, open.bound, open.memory, open.score.place);
+      return beats(other, open.bound.time, open.memory, open.score.place);
     });
   }
 
@@ -270,8 +266,9 @@ class PlanSearch {
   }
 
   void bound_layers(Open& layout) const {
-    layout.bound = screening_.bound_of_layers(layout.layout, outlines_[layout.layout]);
-    layout.score = score(screening_.scenario_of(layout.layout), layout.bound, {}, nullptr, layout.score.place);
+    layout.bound.time = screening_.bound_of_layers(layout.layout, outlines_[layout.layout]);
+    layout.score =
+        least_score_of(options_.objective, screening_.scenario_of(layout.layout), layout.bound, {}, layout.score.place);
     layout.known = Known::layers;
   }
 
@@ -286,8 +283,8 @@ class PlanSearch {
       StepBound bound(machines_.of(machine_of(plan)));
       std::optional<Time> least;
       if (known == Known::passes) least = bound.with_least_traffic(plan, made);
-      open.bound = std::max(open.bound, least ? *least : bound.with_traffic(plan, made));
-      open.score = score(plan, open.bound, open.memory, nullptr, open.score.place);
+      open.bound.time = std::max(open.bound.time, least ? *least : bound.with_traffic(plan, made));
+      open.score = least_score_of(options_.objective, plan, open.bound, open.memory, open.score.place);
       if (least) open.known = Known::least_traffic;
     } catch (const InputError&) {  // simulate() says so
     }
@@ -315,7 +312,7 @@ class PlanSearch {
         if (!taken[i].wanted) unwanted[i] = why_unwanted(plan);
         if (!unwanted[i].empty()) return;
         schedules::Forecast forecast = schedules::forecast(plan, machines_, {.advise = false, .compare = false});
-        found[i] = {settings, std::move(plan), std::move(forecast), taken[i].bound, taken[i].memory};
+        found[i] = {settings, std::move(plan), std::move(forecast), taken[i].bound.time, taken[i].memory};
       } catch (const InputError& why) {
         failures[i] = why.what();
       } catch (const std::overflow_error& why) {
@@ -356,7 +353,7 @@ class PlanSearch {
       std::erase_if(front_, [&](const OnFront& other) { return beats(own, other.step, other.memory, other.place); });
       front_.push_back(own);
     }
-    const Score own = score(found.scenario, step, found.memory, &found.forecast, place);
+    const Score own = score_of(options_.objective, found.scenario, found.forecast, found.memory, place);
     const auto at = std::ranges::upper_bound(best_, own, {}, &KeptPlan::score);
     if (at == best_.end() && best_.size() >= options_.top) return;
     best_.insert(at, {own, std::move(found)});

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "schedules/checks/check.h"
 #include "schedules/forecast.h"
+#include "search/costs.h"
 #include "tests/long.h"
 #include "tests/sanitized.h"
 #include "tests/schedules/scenarios.h"
@@ -34,10 +36,13 @@ std::string words(const Scenario& s) {
   return out;
 }
 
+constexpr double kRounded = 1 + 1e-6;
+
 TEST(StepBound, IsNoMoreThanTheStepOfPlansOfRandomSpaces) {
   const std::uint64_t spaces = stepcast::test::kSanitized ? 8 : stepcast::test::long_run() ? 500 : 100;
   std::size_t plans = 0;
   double kernels = 0, passes = 0, traffic = 0;
+  std::vector<double> computed;  // of the share of kernels, what is known of it
   for (std::uint64_t seed = 1; seed <= spaces; ++seed) {
     workload::Machines machines;
     const std::vector<Scenario> all = plans_of(random_space(seed), machines);
@@ -50,16 +55,22 @@ TEST(StepBound, IsNoMoreThanTheStepOfPlansOfRandomSpaces) {
       schedules::SharedParts parts;
       const Time of_kernels = StepBound::of_kernels(s, parts),
                  of_layers = StepBound::of_layers(s, *machines.of(machine_of(s)), parts);
-      const Time of_passes = bound.of_passes(s, plan), with_traffic = bound.with_traffic(s, plan);
+      const LeastStep least = bound.of_passes(s, plan);
+      const Time of_passes = least.time, with_traffic = bound.with_traffic(s, plan);
       EXPECT_LE(of_kernels, of_layers);
       EXPECT_LE(of_layers, of_passes);
-      const Time step = schedules::forecast(s, machines, {.advise = false}).step;
+      const schedules::Forecast forecast = schedules::forecast(s, machines, {.advise = false});
+      const Time step = forecast.step;
+      const double computing = computing_share(forecast);
+      EXPECT_LE(of_kernels / step, computing * kRounded);
+      EXPECT_LE(least.kernels / step, computing * kRounded);
       EXPECT_LE(of_passes, with_traffic);
       EXPECT_LE(bound.with_least_traffic(s, plan).value_or(Time{}), with_traffic);
       EXPECT_LE(with_traffic, step);
       if (of_passes == Time{}) continue;
       ++plans;
       kernels += of_kernels / step;
+      if (least.kernels > Time{}) computed.push_back(least.kernels / step / computing);
       passes += of_passes / step;
       traffic += with_traffic / step;
     }
@@ -68,6 +79,7 @@ TEST(StepBound, IsNoMoreThanTheStepOfPlansOfRandomSpaces) {
   EXPECT_GT(plans, 3 * spaces);
   if (!stepcast::test::kSanitized) {  // how tight the bounds are in the mean says nothing of 8 spaces
     EXPECT_GT(kernels / count, 0.3);
+    EXPECT_GT(std::accumulate(computed.begin(), computed.end(), 0.0) / static_cast<double>(computed.size()), 0.99);
     EXPECT_GT(passes / count, 0.7);
     EXPECT_GT(traffic / count, passes / count + 0.02);
   }
@@ -99,7 +111,7 @@ TEST(StepBound, OfLayersIsNoMoreThanThatOfPassesOn192Gpus) {
     EXPECT_LE(of_kernels, of_layers);
     StepBound bound(machine);
     const schedules::Plan made = schedules::plan(plan, machines);
-    EXPECT_LE(of_layers, bound.of_passes(plan, made));
+    EXPECT_LE(of_layers, bound.of_passes(plan, made).time);
     const std::optional<Time> least = bound.with_least_traffic(plan, made);
     ASSERT_TRUE(least);
     EXPECT_LE(*least, bound.with_traffic(plan, made));

@@ -84,6 +84,25 @@ TEST(Search, PrunedFindsWhatExhaustiveFindsInRandomSpaces) {
   EXPECT_LT(simulated, fit) << "nothing was pruned";
 }
 
+/// Kernels that surely run draw what computing GPUs do, in the bound too: as where all time draws the same, which makes
+/// energy a multiple of GPUs and time.
+TEST(Search, ForTheLeastEnergySimulatesAboutAsFewPlansAsWhereAllTimeDrawsTheSame) {
+  std::uint64_t unlike = 0, alike = 0;
+  for (std::uint64_t seed = 1; seed <= (test::kSanitized ? 4 : 40); ++seed) {
+    Space space = random_space(seed);
+    if (space.start.cluster.gpus > 16) continue;
+    schedules::RunPower& power = space.start.run.power;
+    power.waiting = Power{80};
+    for (const double computing : {80.0, 700.0}) {
+      power.computing = Power{computing};
+      const std::optional<SearchAnswer> answer = answered(space, {.objective = Objective::energy, .top = 1});
+      if (answer) (computing > 80 ? unlike : alike) += answer->simulated;
+    }
+  }
+  EXPECT_GT(alike, 0);
+  EXPECT_LT(unlike, alike + alike / 4);
+}
+
 TEST(Search, FindsTheBestOfThePlansThatAreWanted) {
   int searched = 0, none = 0;
   for (std::uint64_t seed = 1; searched < (test::kSanitized ? 2 : 10); ++seed) {
