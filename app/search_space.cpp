@@ -60,12 +60,22 @@ search::Objective search_objective(const std::string& name, const std::string& p
   return static_cast<search::Objective>(known - kNames.begin());
 }
 
-std::optional<Time> search_limit(const std::string& word, const std::string& place) {
-  if (word.empty()) return std::nullopt;
-  const std::optional<Time> limit = parse_time(word);
-  if (!limit || *limit <= Time{})
-    throw InputError(place, "found " + in_quotes(word) + ", expected a time such as '10 s'");
-  return limit;
+SearchLimits search_limits(const std::string& words, const std::string& place) {
+  SearchLimits limits;
+  if (words.empty()) return limits;
+  for (std::string word : split(words, ',')) {
+    word.erase(0, word.find_first_not_of(' '));
+    const std::optional<Time> step = parse_time(word);
+    const std::optional<Bytes> memory = parse_bytes(word);
+    if ((!step || *step <= Time{}) && (!memory || *memory <= Bytes{}))
+      throw InputError(place,
+                       "found " + in_quotes(word) + ", expected a time such as '10 s' or memory such as '60 GiB'");
+    if (step ? limits.step.has_value() : limits.memory.has_value())
+      throw InputError(place, "found " + in_quotes(words) + ", expected one time and one size of memory at most");
+    if (step) limits.step = step;
+    if (memory) limits.memory = memory;
+  }
+  return limits;
 }
 
 search::Space search_space(schedules::Scenario start, search::Objective objective, std::span<const std::string> over,

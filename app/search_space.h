@@ -12,8 +12,14 @@ namespace stepcast::app {
 /// step_time, memory, gpus, money or energy. Throws InputError at `place` for another word.
 search::Objective search_objective(const std::string& name, const std::string& place = "--objective");
 
-/// The time that steps must take less than; nothing: none was named. Throws InputError at `place` for no time.
-std::optional<Time> search_limit(const std::string& word, const std::string& place = "--within");
+/// Only plans below a limit are looked for.
+struct SearchLimits {
+  std::optional<Time> step{};     ///< steps take less
+  std::optional<Bytes> memory{};  ///< the fullest GPU holds no more
+};
+
+/// "10 s", "60 GiB" or both with a comma between them; "": no limits. Throws InputError at `place` for another word.
+SearchLimits search_limits(const std::string& words, const std::string& place = "--within");
 
 /// The usual plans of a scenario, with the values of --over ("KEY=A,B,...") and the keys of --fix. Throws InputError
 /// for a key that is no axis or said twice, and for a value that it does not take.

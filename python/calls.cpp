@@ -166,7 +166,9 @@ std::string search(const Asking& asked, const SearchCall& call) {
   options.objective = app::search_objective(call.objective, "objective");
   options.top = call.top;
   options.budget = call.budget;
-  options.within = app::search_limit(call.within, "within");
+  const app::SearchLimits limits = app::search_limits(call.within, "within");
+  options.within = limits.step;
+  options.most_memory = limits.memory;
   options.exhaustive = call.exhaustive;
   options.front = call.front;
   if (options.exhaustive && options.budget)

@@ -49,7 +49,7 @@ struct SearchCall {
   std::string objective = "step_time";
   std::uint32_t top = 10;
   std::optional<std::uint64_t> budget{};
-  std::string within{};  ///< a time, or nothing
+  std::string within{};  ///< a time, memory, both, or nothing
   bool exhaustive = false, front = false;
   unsigned threads = 0;
 };

@@ -39,8 +39,20 @@ Bytes peak_memory(const schedules::Plan& plan) {
   return most;
 }
 
-Screening::Screening(const Space& space, Objective objective, bool bounds, workload::Machines& machines)
-    : space_(space), objective_(objective), bounds_(bounds), machines_(machines), layouts_(shared_settings(space)) {}
+std::optional<Bytes> missing_memory(const schedules::Plan& plan, std::optional<Bytes> most) {
+  if (const auto& over = plan.out_of_memory) return over->needed - over->available;
+  const Bytes held = peak_memory(plan);
+  return most && held > *most ? std::optional(held - *most) : std::nullopt;
+}
+
+Screening::Screening(const Space& space, Objective objective, bool bounds, std::optional<Bytes> most_memory,
+                     workload::Machines& machines)
+    : space_(space),
+      objective_(objective),
+      bounds_(bounds),
+      most_memory_(most_memory),
+      machines_(machines),
+      layouts_(shared_settings(space)) {}
 
 Scenario Screening::scenario_of(std::size_t layout) const {
   Scenario plan = space_.start;
@@ -144,9 +156,9 @@ Screened Screening::screened(std::size_t layout) const {
         --out.plans;
         return;
       }
-      if (const auto& over = made.out_of_memory) {
+      if (const std::optional<Bytes> missing = missing_memory(made, most_memory_)) {
         ++out.refused;
-        const Refused refused{settings, over->needed - over->available};
+        const Refused refused{settings, *missing};
         if (misses_less(refused, out.nearest)) out.nearest = refused;
         return;
       }

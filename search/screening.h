@@ -42,12 +42,17 @@ struct Screened {
 /// Of the fullest GPU.
 Bytes peak_memory(const schedules::Plan& plan);
 
+/// What a plan misses of a GPU's memory or a node's, or of `most` of a GPU's; nothing: it fits.
+std::optional<Bytes> missing_memory(const schedules::Plan& plan, std::optional<Bytes> most);
+
 /// Goes through the plans of a space layout by layout, and says of each layout what its plans take at least, and of
 /// each plan whether it fits. What stands here is only read, so any thread may ask.
 class Screening {
  public:
-  /// `bounds`: outlines have bounds, which nobody asks for where every plan is simulated.
-  Screening(const Space& space, Objective objective, bool bounds, workload::Machines& machines);
+  /// `bounds`: outlines have bounds, which nobody asks for where every plan is simulated. `most_memory`: as of
+  /// SearchOptions.
+  Screening(const Space& space, Objective objective, bool bounds, std::optional<Bytes> most_memory,
+            workload::Machines& machines);
 
   std::size_t layouts() const { return layouts_.size(); }
   schedules::Scenario scenario_of(std::size_t layout) const;
@@ -70,6 +75,7 @@ class Screening {
   const Space& space_;
   Objective objective_;
   bool bounds_;
+  std::optional<Bytes> most_memory_;
   workload::Machines& machines_;
   std::vector<Settings> layouts_;
 };

@@ -55,7 +55,7 @@ class PlanSearch {
       : space_(space),
         options_(options),
         machines_(machines),
-        screening_(space, options.objective, !options.exhaustive, machines) {}
+        screening_(space, options.objective, !options.exhaustive, options.most_memory, machines) {}
 
   SearchAnswer run() {
     for (const schedules::Problem& problem : objective_problems(options_.objective, space_.start))
@@ -82,10 +82,10 @@ class PlanSearch {
     try {
       if (!schedules::check(space_.start).empty()) return;
       schedules::Forecast own = schedules::forecast(space_.start, machines_, {.advise = false, .compare = false});
-      if (own.out_of_memory) answer_.own_misses = own.out_of_memory->needed - own.out_of_memory->available;
-      if (!own.simulated || own.out_of_memory) return;
-      const Bytes memory = peak_memory(schedules::plan(space_.start, machines_));
-      answer_.own = FoundPlan{{}, space_.start, std::move(own), {}, memory};
+      const schedules::Plan plan = schedules::plan(space_.start, machines_);
+      answer_.own_misses = missing_memory(plan, options_.most_memory);
+      if (!own.simulated || answer_.own_misses) return;
+      answer_.own = FoundPlan{{}, space_.start, std::move(own), {}, peak_memory(plan)};
     } catch (const InputError&) {  // the cluster cannot carry it
     }
   }

@@ -29,6 +29,7 @@ struct SearchOptions {
   bool front = false;                     ///< also find every plan that none beats in both step time and memory
   std::optional<std::uint64_t> budget{};  ///< at most so many plans are simulated
   std::optional<Time> within{};           ///< only plans whose step takes less are among the best and on the front
+  std::optional<Bytes> most_memory{};     ///< a plan whose fullest GPU holds more does not fit, whatever the GPU has
   /// Says of a plan that can run why it is not wanted: a framework that cannot be told it, say. Empty: it is wanted.
   /// Asked from any thread, of plans that may be among the best. Not set: all are.
   std::function<std::string(const schedules::Scenario&)> unwanted{};

@@ -48,9 +48,9 @@ CommandLine search_line() {
       "objective", po::value<std::string>()->default_value("step_time"),
       "step_time, memory (of the fullest GPU), gpus, money or energy (of a step): what the best plan has least of")(
       "within", po::value<std::string>()->default_value("", ""),
-      "TIME, such as '10 s': only plans whose step takes less")(
-      "over", po::value<std::vector<std::string>>()->composing()->default_value({}, ""),
-      "KEY=A,B,...: the values of a key that are tried; may be repeated")(
+      "TIME or MEMORY, such as '10 s', '60 GiB' or '10 s,60 GiB': only plans whose step takes less, and whose fullest "
+      "GPU holds no more")("over", po::value<std::vector<std::string>>()->composing()->default_value({}, ""),
+                           "KEY=A,B,...: the values of a key that are tried; may be repeated")(
       "fix", po::value<std::vector<std::string>>()->composing()->default_value({}, ""),
       "KEY: it keeps the scenario's value; may be repeated")("top", po::value<std::string>()->default_value("10"),
                                                              "so many of the best plans")(
@@ -187,7 +187,9 @@ std::optional<std::uint64_t> budget_asked(const std::string& word) {
 search::SearchOptions options_asked(const Asked& asked) {
   search::SearchOptions options;
   options.objective = search_objective(word(asked.values, "objective"));
-  options.within = search_limit(word(asked.values, "within"));
+  const SearchLimits limits = search_limits(word(asked.values, "within"));
+  options.within = limits.step;
+  options.most_memory = limits.memory;
   options.top = parse_count(word(asked.values, "top"), "--top", kMostTop);
   options.budget = budget_asked(word(asked.values, "budget"));
   options.exhaustive = asked.values["exhaustive"].as<bool>();

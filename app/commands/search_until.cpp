@@ -1,6 +1,7 @@
 #include "app/commands/search_until.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -41,6 +42,7 @@ struct TriedValues {
   std::string_view counted_in;
   search::EdgeWalk walk = search::EdgeWalk::halves;
   std::function<void(search::Space&, double number)> set;
+  std::string which{};  ///< as of EdgeReport
 };
 
 TriedValues gpus_tried(const search::Space& space) {
@@ -48,8 +50,15 @@ TriedValues gpus_tried(const search::Space& space) {
   TriedValues tried{{}, "GPUs", search::EdgeWalk::each, [axis](search::Space& at, double number) {
                       at.values[axis] = {std::llround(number)};
                     }};
-  for (const std::int64_t gpus : space.values[axis])
-    tried.values.push_back({static_cast<double>(gpus), std::to_string(gpus)});
+  const std::vector<std::int64_t>& values = space.values[axis];
+  for (const std::int64_t gpus : values) tried.values.push_back({static_cast<double>(gpus), std::to_string(gpus)});
+  tried.which = fmt::format("{}, from the least on until one meets it", fmt::join(values, ", "));
+  // Not those of --over, which says what it tries.
+  if (values == search::smaller_clusters(space.start))
+    tried.which += fmt::format(
+        ": what divides the scenario's {} GPUs and is whole nodes or part of one; other numbers "
+        "are tried with --over cluster.gpus=A,B,...",
+        space.start.cluster.gpus);
   return tried;
 }
 
@@ -64,6 +73,7 @@ TriedValues memory_tried(const search::Space& space) {
                     }};
   for (std::int64_t bytes = kGibibyte; bytes <= kMostMemory * now.value; bytes += kGibibyte)
     tried.values.push_back({static_cast<double>(bytes), fmt::format("{} GiB", bytes / kGibibyte)});
+  tried.which = fmt::format("every GiB up to {}, four times what the GPU has, by halves", tried.values.back().text);
   return tried;
 }
 
@@ -83,6 +93,8 @@ TriedValues resource_tried(const search::Space& space, const search::RatedResour
     const double factor = std::pow(search::kSlightly, step);
     tried.values.push_back({factor, factor_text(space.start, resource, factor)});
   }
+  tried.which = fmt::format("from {} to {}, each 1% better than the one before, by halves", tried.values.front().text,
+                            tried.values.back().text);
   return tried;
 }
 
@@ -159,7 +171,7 @@ int search_until(const Asked& asked, const search::Space& space,
   const std::string least = word(asked.values, "least"), until = word(asked.values, "until");
   const Condition condition(until, quantity_names(), "--until");
   TriedValues tried = tried_of(space, least);
-  EdgeReport report{space, until, least, tried.counted_in, std::move(tried.values), {}};
+  EdgeReport report{space, until, least, tried.counted_in, std::move(tried.values), std::move(tried.which), {}};
   std::optional<InputError> refused;  // what keeps the first cluster that has no plan at all from having one
   bool any = false;
   report.edge = search::find_edge(report.values.size(), tried.walk, [&](std::size_t place) {

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "app/report/json_text.h"
+#include "app/report/paragraph.h"
 #include "app/report/search_report.h"
 #include "app/report/text_table.h"
 #include "sim/units_text.h"
@@ -75,7 +76,7 @@ std::string edge_table(const EdgeReport& report) {
                best ? fmt::format("{:.5g} s", to_seconds(best->forecast.step)) : "-", best ? text(best->memory) : "-",
                best ? plan_text(report.space, best->settings) : "no plan fits"});
   }
-  return table.text() + edge_text(report);
+  return table.text() + edge_text(report) + shown_line("values: ", report.which, 2);
 }
 
 std::string edge_csv(const EdgeReport& report) {

@@ -22,6 +22,7 @@ struct EdgeReport {
   std::string least;            ///< of what
   std::string_view counted_in;  ///< what the values are: "GPUs", "bytes" or "times as good"
   std::vector<EdgeValue> values;
+  std::string which;  ///< the values in words, in which order they are tried, and why no others are
   search::TargetEdge edge;
 };
 

@@ -92,8 +92,9 @@ Lines lines_of(const PlannedRun& run) {
   Lines lines;
   lines.emplace_back("target",
                      (plan.tokens ? counted(*plan.tokens) + " tokens, " : "") + counted(plan.samples) + " samples");
-  lines.emplace_back("steps", fmt::format("{} of {} samples, {} each", counted(plan.steps),
-                                          counted(static_cast<double>(plan.batch)), text(plan.step)));
+  lines.emplace_back("steps",
+                     fmt::format("{} of {} {}, {} each", counted(plan.steps), counted(static_cast<double>(plan.batch)),
+                                 plan.batch == 1 ? "sample" : "samples", text(plan.step)));
   std::string time = run_time_text(plan.times.total);
   if (run.low) time += ", band " + run_time_text(*run.low) + " to " + run_time_text(*run.high);
   if (run.low && !run.answer.band->in_range) time += " *";
@@ -260,6 +261,11 @@ std::string csv_of(const PlannedRun& run) {
     if (i == run.batches->least_money)
       best += std::string(best.empty() ? "" : ", ") + least_money_words(run.batches->plans[i]);
     out += row(plan_cells(run.batches->plans[i]), {"", "", "", "", best, ""});
+  }
+  for (const search::LeftOutSize& size : run.batches->left_out) {
+    std::vector<std::string> cells(std::size(kPlanFigures) + 1);
+    cells.front() = std::to_string(size.gpus);
+    out += row(cells, {"", "", "", "", "", size.why});
   }
   return out;
 }

@@ -48,7 +48,7 @@ std::optional<Scenario> with(const Scenario& s, std::uint32_t gpus, std::int64_t
   const std::int64_t samples = changed.training.micro_batch * changed.parallelism.data;
   if (batch % samples != 0) {
     why = "no batch that was tried is a multiple of " + std::to_string(samples) + ", a micro-batch of each of " +
-          std::to_string(changed.parallelism.data) + " data ranks";
+          std::to_string(changed.parallelism.data) + (changed.parallelism.data == 1 ? " data rank" : " data ranks");
     return std::nullopt;
   }
   if (const std::vector<schedules::Problem> problems = schedules::check(changed); !problems.empty()) {

@@ -120,6 +120,9 @@ TEST(PlanCommand, SaysWhichNumbersOfGpusAreLeftOutAndWhy) {
   EXPECT_THAT(batches["left_out"][0]["why"].get<std::string>(), HasSubstr("which does not divide them"));
   EXPECT_THAT(batches["left_out"][1]["why"].get<std::string>(), HasSubstr("no batch that was tried is a multiple of"));
   EXPECT_THAT(run_program(words).out, HasSubstr("1,000 GPUs are left out: one copy of the model takes"));
+  const std::string csv = run_program(words + " --format csv").out;
+  EXPECT_THAT(csv, HasSubstr(",1000,,"));
+  EXPECT_THAT(csv, HasSubstr("which does not divide them"));
 }
 
 TEST(PlanCommand, ATableIsARunInEachRowAndSaysWhichCannotBePlanned) {

@@ -237,6 +237,23 @@ TEST(SearchCommand, PlansThatFitAndAreSlowerThanAskedAreSaidToBe) {
   EXPECT_THAT(outcome.out, Not(HasSubstr("misses")));
 }
 
+TEST(SearchCommand, FindsPlansWhoseGpusHoldNoMoreMemoryThanAsked) {
+  const std::string words = std::string(kSmall) + " --top 3 --format json --within ";
+  const Json all = Json::parse(run_program(words + "'100 s'").out);
+  const std::int64_t most = all["plans"][0]["peak_memory_bytes"].get<std::int64_t>() - 1;
+  const Json less = Json::parse(run_program(words + "'" + std::to_string(most) + " B, 100 s'").out);
+  ASSERT_EQ(less["plans"].size(), 3u);
+  for (const Json& plan : less["plans"]) EXPECT_LE(plan["peak_memory_bytes"], most);
+  EXPECT_GT(less["plans"][0]["step_time_s"], all["plans"][0]["step_time_s"]);
+  const Outcome none = run_program(std::string(kSmall) + " --within '1 GiB'");
+  EXPECT_EQ(none.status, 3);
+  EXPECT_THAT(none.out, HasSubstr("\nthe nearest of those that do not fit misses "));
+  EXPECT_THAT(run_program(std::string(kSmall) + " --within '10 m'").err,
+              HasSubstr("--within: found '10 m', expected a time such as '10 s' or memory such as '60 GiB'"));
+  EXPECT_THAT(run_program(std::string(kSmall) + " --within '10 s,9 s'").err,
+              HasSubstr("expected one time and one size of memory at most"));
+}
+
 /// The point of a value in an answer of --until.
 Json point_of(const Json& answer, double value) {
   for (const Json& point : answer["points"])
@@ -307,6 +324,12 @@ TEST(SearchCommand, AnEdgeIsATableAndRows) {
   const std::string words = std::string(kSmall) + " --until 'step_time<700ms' --least cluster.gpus";
   EXPECT_THAT(run_program(words).out, HasSubstr("least cluster.gpus with which the fastest plan meets step_time<700ms: "
                                                 "32; with 16, the next lesser value that was tried, it does not\n"));
+  EXPECT_THAT(run_program(words).out,
+              HasSubstr("values: 1, 2, 4, 8, 16, 32, 64, from the least on until one meets it: what divides the "
+                        "scenario's 64 GPUs and is whole nodes or part of one; other numbers are tried with --over "
+                        "cluster.gpus=A,B,...\n"));
+  EXPECT_THAT(run_program(words + " --over cluster.gpus=24,32").out,
+              HasSubstr("values: 24, 32, from the least on until one meets it\n"));
   EXPECT_THAT(run_program(words + " --format csv").out, testing::StartsWith("value,counted_in,met,step_time_s,"));
 }
 

@@ -61,6 +61,7 @@ TEST(Search, PrunedFindsWhatExhaustiveFindsInRandomSpaces) {
     SearchOptions options;
     options.objective = static_cast<Objective>(seed % 5);
     if (seed % 7 == 0) options.within = milliseconds(50);
+    if (seed % 3 == 0) options.most_memory = Bytes{space.start.cluster.gpu.memory.value / 2};
     options.top = 1 + seed % 4;
     options.front = seed % 2 == 0;
     // A few that are large for random ones take as long as all others, and are left out.
@@ -76,6 +77,9 @@ TEST(Search, PrunedFindsWhatExhaustiveFindsInRandomSpaces) {
     simulated += pruned->simulated;
     fit += all->simulated;
     expect_same(*pruned, *all);
+    for (const FoundPlan& plan : pruned->best) {
+      EXPECT_LE(plan.memory, options.most_memory.value_or(plan.memory));
+    }
     EXPECT_LE(pruned->late, all->late);
     EXPECT_EQ(all->simulated + all->failed, all->screened - all->refused);
     EXPECT_EQ(pruned->simulated + pruned->bounded + pruned->failed, pruned->screened - pruned->refused);
