@@ -29,6 +29,19 @@ Elasticity elasticity_of(Time now, Time better, Time worse, Time twice) {
   return e;
 }
 
+/// Whether with the fastest algorithms the resource makes no step longer.
+bool is_by_picks(Scenario scenario, const RatedResource& resource, workload::Machines& machines) {
+  if (!scenario.software.transport.as_nccl_picks) return false;
+  scenario.software.transport.as_nccl_picks = false;
+  const auto step = [&](double factor) {
+    Scenario changed = scenario;
+    improve(changed, resource, factor);
+    return schedules::forecast(changed, machines, {.advise = false, .compare = false}).step;
+  };
+  const Time now = step(1);
+  return step(kSlightly) <= now && step(kTwice) <= now;
+}
+
 }  // namespace
 
 Sensitivity sensitivity(const Scenario& scenario, workload::Machines& machines) {
@@ -59,6 +72,10 @@ Sensitivity sensitivity(const Scenario& scenario, workload::Machines& machines) 
     out.sum += out.effects[each].elasticity.central;
   }
   out.together = of_set(sets - 1);
+  calibrate::in_parallel(out.effects.size(), [&](std::size_t each) {
+    ResourceEffect& effect = out.effects[each];
+    effect.by_picks = effect.lengthens(out.forecast.step) && is_by_picks(scenario, *effect.resource, machines);
+  });
   std::ranges::stable_sort(out.effects, {}, [](const ResourceEffect& e) { return e.elasticity.central; });
   return out;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "schedules/forecast.h"
@@ -30,6 +31,15 @@ struct Elasticity {
 struct ResourceEffect {
   const RatedResource* resource = nullptr;
   Elasticity elasticity{};
+  /// Of one that makes the step longer where it is better: whether it would not, did the library take the fastest
+  /// algorithms, not those that its own model of rates picks (collectives::Transport::as_nccl_picks).
+  bool by_picks = false;
+
+  /// Whether the step, which takes `now`, gets longer where the resource is better, by a ten-thousandth at least.
+  bool lengthens(Time now) const {
+    constexpr double kNotable = 1.0001;
+    return std::max(elasticity.better, elasticity.twice) / now > kNotable;
+  }
 };
 
 /// What a step waits for.

@@ -84,6 +84,27 @@ std::string sums_text(const search::Sensitivity& s) {
   return shown_lines(out + "\n");
 }
 
+/// Why the step gets longer with better resources.
+std::string longer_text(const search::Sensitivity& s) {
+  std::vector<std::string_view> by_picks, others;
+  for (const ResourceEffect& effect : s.effects)
+    if (effect.lengthens(s.forecast.step)) (effect.by_picks ? by_picks : others).push_back(effect.resource->name);
+  const auto longer = [](const std::vector<std::string_view>& names) {
+    return fmt::format("a better {} makes the step longer: ", fmt::join(names, " or "));
+  };
+  std::string out;
+  if (!by_picks.empty())
+    out += shown_line(
+        longer(by_picks),
+        "NCCL picks algorithms by its own model of rates, and with other rates it picks slower ones, as on "
+        "a real machine; with the fastest ones (--set software.transport.as_nccl_picks=false) the step gets no "
+        "longer",
+        2);
+  if (!others.empty())
+    out += shown_line(longer(others), "not for what NCCL picks; flows may meet that did not meet before", 2);
+  return out;
+}
+
 std::string path_text(const search::Sensitivity& s) {
   if (!s.forecast.critical_path) return "no critical path: the step has no one begin and end\n";
   std::string out;
@@ -153,7 +174,7 @@ std::string sensitivity_table(const SensitivityReport& report) {
   constexpr std::size_t kElasticity = 2;  // column
   table.draw_bars(kElasticity, std::move(bars));
   return fmt::format("{}: a step takes {}\n\n", report.scenario.name, text(s.forecast.step)) + table.text() + "\n" +
-         sums_text(s) + path_text(s) + memory_text(report);
+         sums_text(s) + longer_text(s) + path_text(s) + memory_text(report);
 }
 
 std::string sensitivity_csv(const SensitivityReport& report) {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -37,6 +38,20 @@ TEST(SensitivityCommand, PrintsWhatItsPageShows) {
   for (const search::RatedResource& each : search::resources())
     rows += fmt::format("| `{}` | {} |\n", each.name, each.meaning);
   expect_block("docs/sensitivity.md", "resources", rows);
+}
+
+TEST(SensitivityCommand, SaysWhereABetterResourceMakesTheStepLonger) {
+  if (test::kSanitized) GTEST_SKIP() << "many large steps";
+  const std::string file = std::filesystem::temp_directory_path() / "over_nodes.yaml";
+  std::ofstream(file) << "cluster: {node: dgx-h100, nodes: 4, nic_bandwidth: 319 Gbit/s}\n"
+                         "model: opt-1.3b\n"
+                         "training: {global_batch: 64, micro_batch: 1, sequence: 2048, precision: bf16}\n"
+                         "parallelism: {tensor: 32}\n"
+                         "software: megatron-core\n";
+  EXPECT_THAT(run_program("sensitivity " + file).out,
+              HasSubstr("\na better network makes the step longer: NCCL picks algorithms by its own model of rates, "));
+  EXPECT_THAT(run_program("sensitivity " + file + " --set software.transport.as_nccl_picks=false").out,
+              Not(HasSubstr("network makes the step longer")));
 }
 
 TEST(SensitivityCommand, FollowsItsSchemaAndIsTheSameOnAnyThreads) {
