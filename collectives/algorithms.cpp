@@ -57,7 +57,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 std::span<const Algorithm* const> algorithms() { return kAlgorithms; }
 
-const Algorithm& algorithm(std::string_view name) {
+const Algorithm& algorithm(std::string_view name, std::string_view besides) {
   for (const Algorithm* candidate : kAlgorithms) {
     if (candidate->name == name) return *candidate;
   }
@@ -66,7 +66,7 @@ const Algorithm& algorithm(std::string_view name) {
   std::string allowed;
   for (const Algorithm* candidate : kAlgorithms) allowed += std::string(candidate->name) + ", ";
   const bool near = 2 * distance(nearest->name, name) <= std::max(nearest->name.size(), name.size());
-  throw InputError("algorithm", "found " + in_quotes(name) + ", expected one of " + allowed + "auto, nccl" +
+  throw InputError("algorithm", "found " + in_quotes(name) + ", expected one of " + allowed + std::string(besides) +
                                     (near ? "; did you mean '" + std::string(nearest->name) + "'?" : ""));
 }
 

@@ -10,7 +10,7 @@ namespace stepcast::collectives {
 /// Every algorithm, in the order of help and tables.
 std::span<const Algorithm* const> algorithms();
 
-/// By name. Throws InputError with the nearest name and all allowed ones.
-const Algorithm& algorithm(std::string_view name);
+/// By name. Throws InputError with the nearest name and all allowed ones. `besides`: what else the caller takes.
+const Algorithm& algorithm(std::string_view name, std::string_view besides = "auto, nccl, library");
 
 }  // namespace stepcast::collectives

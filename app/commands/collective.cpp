@@ -20,6 +20,7 @@
 #include "app/output.h"
 #include "app/progress.h"
 #include "app/report/collective_report.h"
+#include "app/report/how_many.h"
 #include "app/report/page.h"
 #include "app/report/png.h"
 #include "app/report/steps_svg.h"
@@ -194,12 +195,25 @@ std::optional<std::vector<std::string>> listed_algorithms(const std::string& wor
   return names;
 }
 
+/// Throws InputError for a name that is none of --algorithm's.
+void known_algorithm(const std::string& name) {
+  try {
+    collectives::algorithm(name, "auto, nccl, library, all");
+  } catch (const InputError& unknown) {
+    throw InputError("", "--" + std::string(unknown.what()));
+  }
+}
+
 /// The algorithms that --algorithm means: one, some, or all that can do it over these GPUs.
 std::vector<std::string> algorithms_named(const std::string& word, Operation operation,
                                           const topology::Cluster& cluster, const collectives::Group& group,
                                           const collectives::Timer& timer, const collectives::Details& details) {
   if (auto names = listed_algorithms(word)) return *std::move(names);
-  if (word != "all") return {word};
+  if (word != "all") {
+    const std::string name = word.substr(0, word.find('/'));  // a protocol stands behind
+    if (name != "auto" && name != "nccl" && name != "library") known_algorithm(name);
+    return {word};
+  }
   if (group.size() < 2) throw InputError("--algorithm", "found 'all' over 1 GPU, expected at least 2");
   const auto gpus = static_cast<std::uint32_t>(group.size());
   collectives::Request request =
@@ -411,8 +425,8 @@ std::string drawn_steps(const SizeSweep& asked, const collectives::Timer& timer,
                      fmt::format("found a plan of {} transfers, expected 1 to {}: try other --gpus, --nodes, "
                                  "--sizes or another --algorithm",
                                  plan.transfers.size(), kMostDrawnTransfers));
-  const std::string title = fmt::format("{} of {} by {}, {} GPUs", collectives::name(asked.operation), text(size),
-                                        chosen, asked.group.size());
+  const std::string title = fmt::format("{} of {} by {}, {}", collectives::name(asked.operation), text(size), chosen,
+                                        how_many(asked.group.size(), "GPU"));
   return steps_svg(plan, cluster.gpus_per_node(), title);
 }
 
@@ -433,7 +447,8 @@ void write_answer(const boost::program_options::variables_map& values, const Col
   if (const std::string plot = word(values, "plot"); !plot.empty())
     files.push_back({plot, picture(collective_svg(report), plot)});
   if (const std::string page = word(values, "report"); !page.empty()) {
-    const std::string title = fmt::format("{} on {} GPUs", collectives::name(report.operation), report.ranks);
+    const std::string title =
+        fmt::format("{} on {}", collectives::name(report.operation), how_many(report.ranks, "GPU"));
     const PagePart part{.kind = "collective", .title = title, .document = collective_json(report)};
     files.push_back({page, html_page({&part, 1})});
   }

@@ -15,6 +15,7 @@
 #include "app/named_files.h"
 #include "app/options.h"
 #include "app/output.h"
+#include "app/report/how_many.h"
 #include "app/report/json_text.h"
 #include "app/report/machine_svg.h"
 #include "app/report/page.h"
@@ -205,8 +206,8 @@ std::string matrix(const Cluster& cluster, const std::vector<Pair>& all, std::ui
 
 std::string head(const Cluster& cluster, const std::string& name) {
   const std::optional<Bandwidth> half = cut(cluster);
-  return fmt::format("{}: {} GPUs on {} node{}, {} links\nbisection bandwidth  {}\n", name, cluster.gpus(),
-                     cluster.nodes(), cluster.nodes() == 1 ? "" : "s", cluster.links(),
+  return fmt::format("{}: {} on {}, {}\nbisection bandwidth  {}\n", name, how_many(cluster.gpus(), "GPU"),
+                     how_many(cluster.nodes(), "node"), how_many(cluster.links(), "link"),
                      half                 ? text(*half)
                      : cluster.gpus() < 2 ? "none of one GPU"
                                           : "not computed for a part of so large a machine");

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "app/report/how_many.h"
 #include "app/report/json_text.h"
 #include "app/report/text_table.h"
 #include "language/core/visible_text.h"
@@ -32,9 +33,9 @@ std::string flow_table(const FlowReport& report) {
   const std::string tried =
       report.hashings == 0 ? ""
                            : fmt::format(", {} hashings: the median of them, the least and the most", report.hashings);
-  std::string text =
-      fmt::format("{} over {} GPUs, {} flow{}, stack {}{}\ntimes in us\n", language::visible(report.pattern),
-                  report.ranks, report.flows, report.flows == 1 ? "" : "s", language::visible(report.software), tried);
+  std::string text = fmt::format("{} over {}, {}, stack {}{}\ntimes in us\n", language::visible(report.pattern),
+                                 how_many(report.ranks, "GPU"), how_many(report.flows, "flow"),
+                                 language::visible(report.software), tried);
   std::vector<TextTable::Column> head{{"size (B)"}, {"median flow"}, {"last flow"}};
   if (report.hashings != 0)
     head = {{"size (B)"}, {"median flow"}, {"least"}, {"most"}, {"last flow"}, {"least"}, {"most"}};

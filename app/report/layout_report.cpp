@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "app/report/how_many.h"
 #include "app/report/json_text.h"
 #include "app/report/paragraph.h"
 #include "app/report/text_table.h"
@@ -90,7 +91,7 @@ std::string layers_text(const LayoutPlan& plan) {
   std::vector<std::uint32_t> layers;
   for (const LayoutStage& stage : plan.stages) layers.push_back(stage.layers);
   const bool as_many = std::ranges::count(layers, layers.front()) == std::ssize(layers);
-  return as_many ? fmt::format("{} layers each", layers.front()) : fmt::format("{} layers", fmt::join(layers, " "));
+  return as_many ? how_many(layers.front(), "layer") + " each" : fmt::format("{} layers", fmt::join(layers, " "));
 }
 
 Json forecast_json(const schedules::Scenario& scenario, const Forecast& forecast) {
@@ -136,10 +137,10 @@ Json stage_json(const LayoutPlan& plan, const LayoutStage& stage) {
 
 std::string layout_table(const LayoutReport& report) {
   const schedules::Scenario& s = report.scenario;
-  std::string out =
-      shown_lines(fmt::format("{}: {} GPUs, micro-batches a step: {}, samples in each: {}\n", s.name, s.cluster.gpus,
-                              micro_batches(s), s.training.micro_batch * s.parallelism.data)) +
-      "\n";
+  std::string out = shown_lines(fmt::format("{}: {}, micro-batches a step: {}, samples in each: {}\n", s.name,
+                                            how_many(s.cluster.gpus, "GPU"), micro_batches(s),
+                                            s.training.micro_batch * s.parallelism.data)) +
+                    "\n";
   if (!report.plan) {
     for (const search::StageShortage& stage : report.shortages)
       out += fmt::format("stage {} misses {} on each of its GPUs\n", stage.stage, text(stage.missing));

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "app/report/how_many.h"
 #include "app/report/json_text.h"
 #include "app/report/text_table.h"
 #include "language/core/visible_text.h"
@@ -17,9 +18,10 @@ std::string millis(Time time) { return fmt::format("{:.3f}", to_seconds(time) * 
 }  // namespace
 
 std::string replay_table(const ReplayReport& report) {
-  std::string text = fmt::format(
-      "{}, {} ranks{}\nstep {} ms, all ends after {} ms\ntimes in ms\n", language::visible(report.traces),
-      report.ranks.size(), report.exact ? ", as stepcast wrote them" : "", millis(report.step), millis(report.end));
+  std::string text =
+      fmt::format("{}, {}{}\nstep {} ms, all ends after {} ms\ntimes in ms\n", language::visible(report.traces),
+                  how_many(report.ranks.size(), "rank"), report.exact ? ", as stepcast wrote them" : "",
+                  millis(report.step), millis(report.end));
   TextTable table({{"ranks"}, {"nodes"}, {"kernels"}, {"end"}});
   for (std::size_t i = 0; i < report.ranks.size();) {
     const ReplayedRank& first = report.ranks[i];

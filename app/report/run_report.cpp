@@ -7,6 +7,7 @@
 #include "app/report/band.h"
 #include "app/report/csv_columns.h"
 #include "app/report/figure.h"
+#include "app/report/how_many.h"
 #include "app/report/paragraph.h"
 #include "app/report/percent.h"
 #include "app/report/simulated_plan.h"
@@ -101,11 +102,11 @@ std::string headline(const Answer& answer) {
   line("model FLOP/s", flops);
   const std::string active =
       f.active_parameters < f.parameters ? fmt::format(", {:.3f} active,", f.active_parameters / 1e9) : std::string();
-  const std::string trained =
-      f.trained_parameters ? fmt::format(", {:.1f} million trained", *f.trained_parameters / 1e6) : std::string();
+  std::string where = " on " + how_many(f.gpus, "GPU");
+  if (f.trained_parameters) where += fmt::format(", {:.1f} million trained", *f.trained_parameters / 1e6);
   line("parameters", f.tokens_per_second || f.parameters >= 1e9
-                         ? fmt::format("{:.3f} billion{} on {} GPUs{}", f.parameters / 1e9, active, f.gpus, trained)
-                         : fmt::format("{:.3f} million on {} GPUs{}", f.parameters / 1e6, f.gpus, trained));
+                         ? fmt::format("{:.3f} billion{}", f.parameters / 1e9, active) + where
+                         : fmt::format("{:.3f} million", f.parameters / 1e6) + where);
   out += plan_lines(answer);
   if (f.layer_forward && f.layer_backward)
     line("one layer", fmt::format("forward {}   backward {}", text(*f.layer_forward), text(*f.layer_backward)));
@@ -142,8 +143,9 @@ std::string headline(const Answer& answer) {
     line("imperfections",
          fmt::format("{} on {} without them", signed_percent(f.step / *f.perfect - 1), digits(*f.perfect)));
   for (const auto& share : f.shares)
-    line(&share == &f.shares.front() ? "shares" : "", fmt::format("{} x {}: {} samples each, {} of memory", share.gpus,
-                                                                  share.gpu, share.micro_batch, text(share.peak)));
+    line(&share == &f.shares.front() ? "shares" : "",
+         fmt::format("{} x {}: {} each, {} of memory", share.gpus, share.gpu, how_many(share.micro_batch, "sample"),
+                     text(share.peak)));
   if (f.busiest_link)
     line("busiest link",
          fmt::format("{}, {:.0f}% of the step", f.busiest_link->name, 100 * f.busiest_link->utilisation));
@@ -253,9 +255,8 @@ std::string notes_text(const std::vector<schedules::Note>& notes) {
 std::string short_headline(const Answer& answer) {
   const Forecast& f = *answer.forecast;
   const bool billions = f.parameters >= 1e9;
-  return fmt::format("{}\n\n  {:.3f} {} parameters on {} GPUs, not simulated\n",
-                     language::visible(answer.question.name), f.parameters / (billions ? 1e9 : 1e6),
-                     billions ? "billion" : "million", f.gpus) +
+  return fmt::format("{}\n\n  {:.3f} {} parameters on {}, not simulated\n", language::visible(answer.question.name),
+                     f.parameters / (billions ? 1e9 : 1e6), billions ? "billion" : "million", how_many(f.gpus, "GPU")) +
          plan_lines(answer);
 }
 

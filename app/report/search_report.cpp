@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "app/report/band.h"
+#include "app/report/how_many.h"
 #include "app/report/json_text.h"
 #include "app/report/paragraph.h"
 #include "app/report/step_text.h"
@@ -131,13 +132,13 @@ std::string gap_text(const search::SearchAnswer& answer) {
 }
 
 std::string counts_text(const search::SearchAnswer& a) {
-  std::string words = fmt::format("{} plans: {} do not fit, {} bounded away, {} simulated", a.screened, a.refused,
-                                  a.bounded, a.simulated);
+  std::string words = fmt::format("{}: {} {} not fit, {} bounded away, {} simulated", how_many(a.screened, "plan"),
+                                  a.refused, a.refused == 1 ? "does" : "do", a.bounded, a.simulated);
   if (a.late > 0) words += fmt::format(", {} of these slower than asked", a.late);
   if (a.failed > 0) words += fmt::format(", {} that the cluster cannot carry (the first: {})", a.failed, a.failure);
   if (a.left > 0)
     words += fmt::format(", {} left when {}", a.left, a.stopped ? "the search was stopped" : "the budget was spent");
-  if (a.unscreened > 0) words += fmt::format(", {} layouts whose plans nobody looked at", a.unscreened);
+  if (a.unscreened > 0) words += fmt::format(", {} whose plans nobody looked at", how_many(a.unscreened, "layout"));
   return words + "\n";
 }
 
@@ -161,8 +162,7 @@ Compared compared(const FoundPlan& plan, search::Objective objective) {
     case search::Objective::memory:
       return {static_cast<double>(plan.memory.value), "holds " + text(plan.memory)};
     case search::Objective::gpus:
-      return {static_cast<double>(plan.scenario.cluster.gpus),
-              fmt::format("is on {} GPUs", plan.scenario.cluster.gpus)};
+      return {static_cast<double>(plan.scenario.cluster.gpus), "is on " + how_many(plan.scenario.cluster.gpus, "GPU")};
     case search::Objective::money:
       if (const std::optional<schedules::Money> money = money_of(plan))
         return {money->amount, fmt::format("costs {:.4g} {} a step", money->amount, money->currency)};
@@ -193,11 +193,10 @@ std::string told_apart_text(const SearchReport& report) {
   if (bands.size() < 2 || !bands.front() || report.objective != search::Objective::step_time) return {};
   std::size_t alike = 0;
   for (std::size_t i = 1; i < bands.size(); ++i) alike += bands[i] && bands[i]->low <= bands.front()->high;
-  return alike == 0 ? "no other band reaches that of the first\n"
-                    : fmt::format(
-                          "the bands of {} others reach that of the first: measure before you choose among "
-                          "them\n",
-                          alike);
+  return alike == 0
+             ? "no other band reaches that of the first\n"
+             : fmt::format("the {} of {} {} that of the first: measure before you choose among them\n",
+                           alike == 1 ? "band" : "bands", how_many(alike, "other"), alike == 1 ? "reaches" : "reach");
 }
 
 std::string front_text(const SearchReport& report) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "app/report/how_many.h"
 #include "app/report/json_text.h"
 #include "app/report/percent.h"
 #include "app/report/text_table.h"
@@ -72,8 +73,8 @@ std::string searched_runs_table(std::span<const SearchedRun> runs) {
                run.error.empty() ? changes(run) : run.error});
   }
   return table.text() +
-         fmt::format("{} runs: a faster plan was found for {}, a slower one for {}{}; at most {:.2g} s for a run\n",
-                     runs.size(), better, slower,
+         fmt::format("{}: a faster plan was found for {}, a slower one for {}{}; at most {:.2g} s for a run\n",
+                     how_many(runs.size(), "run"), better, slower,
                      refused > 0 ? fmt::format(", {} plans of their own do not fit", refused) : "", longest);
 }
 

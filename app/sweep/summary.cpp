@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "app/report/how_many.h"
 #include "app/sweep/cells.h"
 #include "sim/shell_quoted.h"
 
@@ -24,7 +25,8 @@ void SweepSummary::add(const SweepColumns& columns, const SweepRow& row) {
 
 std::string summary_text(const SweepSummary& summary) {
   std::string text =
-      fmt::format("{} points: {} fit", summary.fit + summary.do_not_fit + summary.cannot_run + summary.left_out,
+      fmt::format("{}: {} fit",
+                  how_many(summary.fit + summary.do_not_fit + summary.cannot_run + summary.left_out, "point"),
                   summary.fit) +
       (summary.fit == 1 ? "s" : "");
   if (summary.do_not_fit > 0)

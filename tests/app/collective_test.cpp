@@ -192,6 +192,9 @@ TEST_F(Collective, PutsSomeAlgorithmsSideBySide) {
   for (const char* name : {"ring", "double-binary-tree", "fastest"}) EXPECT_THAT(text, HasSubstr(name));
   EXPECT_THAT(text, testing::Not(HasSubstr("butterfly")));
   EXPECT_THAT(error({"--node", "dgx-a100-80gb", "--algorithm", "ring,ring"}), HasSubstr("found 'ring' twice"));
+  EXPECT_THAT(error({"--node", "dgx-a100-80gb", "--algorithm", "foo"}),
+              HasSubstr("--algorithm: found 'foo', expected one of ring, tree,"));
+  EXPECT_THAT(error({"--node", "dgx-a100-80gb", "--algorithm", "foo"}), HasSubstr(", pat, auto, nccl, library, all"));
   EXPECT_THAT(error({"--node", "dgx-a100-80gb", "--algorithm", "ring,auto"}), HasSubstr("found 'auto' in a list"));
   EXPECT_THAT(error({"--node", "dgx-a100-80gb", "--algorithm", "ring,rign"}), HasSubstr("did you mean 'ring'?"));
 }

@@ -212,7 +212,7 @@ TEST(Algorithms, UnknownNameGivesTheNearest) {
     EXPECT_THAT(error.what(),
                 testing::AllOf(testing::StartsWith("algorithm: found 'doublebinarytree', expected one of ring, tree, "
                                                    "double-binary-tree, "),
-                               testing::EndsWith(", auto, nccl; did you mean 'double-binary-tree'?")));
+                               testing::EndsWith(", auto, nccl, library; did you mean 'double-binary-tree'?")));
   }
 }
 

@@ -478,7 +478,7 @@ TEST(Timer, SaysWhatIsWrong) {
   };
   EXPECT_THAT(time({gpus(4)}, "rign", Operation::all_reduce),
               testing::AllOf(testing::StartsWith("algorithm: found 'rign', expected one of ring, tree, "),
-                             testing::EndsWith(", auto, nccl; did you mean 'ring'?")));
+                             testing::EndsWith(", auto, nccl, library; did you mean 'ring'?")));
   EXPECT_EQ(time({gpus(4)}, "tree", Operation::all_gather),
             "algorithm: 'tree' cannot do all_gather over 4 ranks: there it does all_reduce, broadcast, reduce");
   EXPECT_EQ(time({gpus(2), gpus(1, 3)}, "ring", Operation::all_reduce),
