@@ -9,6 +9,7 @@
 #include "language/core/streams.h"
 #include "language/core/visible_text.h"
 #include "language/scenario.h"
+#include "language/scenario_file.h"
 #include "language/settings.h"
 #include "language/tables/runs_table.h"
 #include "sim/input_error.h"
@@ -94,6 +95,7 @@ void read_table(const fs::path& file, std::string_view content, const Reading& h
 }
 
 bool is_table(const fs::path& file) { return file.extension() == ".csv"; }
+/// In a folder.
 bool is_scenario(const fs::path& file) { return file.extension() == ".yaml" || file.extension() == ".yml"; }
 
 /// A table of a folder that cannot be read, or is none, is told as one row.
@@ -131,7 +133,8 @@ std::vector<fs::path> files_below(const fs::path& folder) {
   return files;
 }
 
-constexpr std::string_view kExpected = "expected a scenario (.yaml, .yml), a runs table (.csv) or a folder of them";
+constexpr std::string_view kExpected =
+    "expected a scenario (.yaml, .yml, .json), a runs table (.csv) or a folder of them";
 
 std::string missing(const fs::path& path) {
   const std::string what = "no such file or folder" + did_you_mean(path);
@@ -167,7 +170,7 @@ std::vector<Question> read_questions(std::span<const std::string> paths, std::sp
       }
     } else if (is_table(path)) {
       read_table(path, read_file(path, shown_path(path)), how, questions);
-    } else if (is_scenario(path)) {
+    } else if (is_scenario_file(path)) {
       questions.push_back(read_scenario_file(path, {}, false, how));
     } else {
       throw InputError(path.string(), std::string(kExpected));

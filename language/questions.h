@@ -10,7 +10,7 @@
 
 namespace stepcast::language {
 
-/// Reads scenario files (.yaml, .yml), runs tables (.csv) and folders of both (recursive, sorted by path), in the order
+/// Reads scenario files (.yaml, .yml; .json where named), runs tables (.csv) and folders of both (recursive, sorted by path), in the order
 /// given. "-" is standard input. A stream (standard input, a pipe, a descriptor) is a table where its first line that
 /// says something is one of key paths: without a colon or brackets. `settings` are "key=value", laid over each scenario
 /// ("key=" takes a key away), with the keys that other options give. What is wrong with one scenario is in its `error`,

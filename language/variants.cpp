@@ -7,6 +7,7 @@
 #include "language/core/streams.h"
 #include "language/core/visible_text.h"
 #include "language/scenario.h"
+#include "language/scenario_file.h"
 #include "language/settings.h"
 #include "language/tables/runs_table.h"
 #include "sim/in_quotes.h"
@@ -15,7 +16,7 @@
 namespace stepcast::language {
 namespace {
 
-constexpr const char* kExpectedOne = "expected one scenario (.yaml, .yml)";
+constexpr const char* kExpectedOne = "expected one scenario (.yaml, .yml, .json)";
 
 Node read_tree(const std::filesystem::path& file, Library& library) {
   std::error_code error;
@@ -29,7 +30,7 @@ Node read_tree(const std::filesystem::path& file, Library& library) {
       throw InputError(shown_path(file), "found a runs table, " + std::string(kExpectedOne));
     return library.scenario(file, text, scenario_schema());
   }
-  if (file.extension() != ".yaml" && file.extension() != ".yml")
+  if (!is_scenario_file(file))
     throw InputError(file.string(), "found " + in_quotes(file.filename().string()) + ", " + kExpectedOne);
   return library.scenario(file, scenario_schema());
 }

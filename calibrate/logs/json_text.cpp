@@ -42,7 +42,10 @@ struct CountedChars {
 
 class JsonTextChecker : public nlohmann::json_sax<json> {
  public:
-  JsonTextChecker(const std::string& file, std::string_view text) : file_(file), text_(text) {}
+  using OnKey = std::function<void(const std::string& path, std::size_t byte)>;
+
+  JsonTextChecker(const std::string& file, std::string_view text, const OnKey& on_key)
+      : file_(file), text_(text), on_key_(on_key) {}
 
   void run(JsonExtras extras) {
     json::sax_parse(CountedChars{text_.data(), &read_}, CountedChars{text_.data() + text_.size(), &read_}, this,
@@ -65,6 +68,7 @@ class JsonTextChecker : public nlohmann::json_sax<json> {
     JsonLevel& level = levels_.back();
     level.key = key;
     if (!level.keys.insert(key).second) fail(opening_quote(), path() + ": found twice, expected once");
+    if (on_key_) on_key_(path(), opening_quote());
     return true;
   }
 
@@ -118,6 +122,7 @@ class JsonTextChecker : public nlohmann::json_sax<json> {
 
   const std::string& file_;
   std::string_view text_;
+  const OnKey& on_key_;
   std::size_t read_ = 0;
   std::vector<JsonLevel> levels_;
 };
@@ -129,8 +134,9 @@ InputError too_deep_json(const std::string& place) {
           "found lists and objects inside each other, expected at most " + std::to_string(kDeepestJson) + " levels"};
 }
 
-void check_json_text(const std::string& file, std::string_view text, JsonExtras extras) {
-  JsonTextChecker(file, text).run(extras);
+void check_json_text(const std::string& file, std::string_view text, JsonExtras extras,
+                     const std::function<void(const std::string& path, std::size_t byte)>& on_key) {
+  JsonTextChecker(file, text, on_key).run(extras);
 }
 
 }  // namespace stepcast::calibrate

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "language/core/file_text.h"
+#include "language/core/framework_words.h"
 #include "language/core/merge.h"
 #include "language/core/nearest.h"
 #include "sim/in_quotes.h"
@@ -115,6 +116,10 @@ void require_key(const Schema& schema, const std::string& path, const Place& pla
   if (!below.empty())
     fail(place, "", "found " + in_quotes(path) + ", which groups keys, expected " + one_of("", below));
   const std::vector<std::string_view> views(paths.begin(), paths.end());
+  const std::string last = path.substr(path.rfind('.') + 1);
+  if (const FrameworkWord* const theirs = framework_word(last);
+      theirs != nullptr && find_key(schema, theirs->key) != nullptr)
+    fail(place, "", "found the unknown key " + in_quotes(path) + ", expected " + written_here(*theirs));
   const std::string near = key_meant(path, views);
   const char* const example = find_key(schema, "parallelism.tensor") != nullptr ? "parallelism.tensor" : "cluster.gpus";
   fail(place, "",

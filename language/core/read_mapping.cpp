@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "language/core/convert.h"
+#include "language/core/framework_words.h"
 #include "language/core/nearest.h"
 #include "sim/in_quotes.h"
 
@@ -144,6 +145,9 @@ class MappingReader {
            "found " + in_quotes(entry.key) + " without a blank behind its colon, expected '" +
                entry.key.substr(0, colon) + ": " + entry.key.substr(colon + 1) + "'");
     std::string what = "found the unknown key " + in_quotes(entry.key) + ", expected ";
+    const FrameworkWord* const theirs = framework_word(entry.key);
+    if (theirs != nullptr && find_key(schema_, theirs->key) != nullptr)
+      fail(entry.place, join_path(inside), what + written_here(*theirs));
     if (nearest(entry.key, words).empty()) {
       for (const KeyInfo& key : schema_.keys) {  // right word, wrong block
         if (std::string_view(key.path).ends_with("." + entry.key)) {

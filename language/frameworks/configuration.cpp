@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "language/core/framework_words.h"
 #include "language/core/given.h"
 #include "language/core/merge.h"
 #include "language/core/nearest.h"
@@ -118,14 +119,26 @@ class ConfigurationReader {
                          "found " + in_quotes(word.text) + ", expected a value" + because_of(word.unset));
   }
 
-  /// The same as `complaint`, with the file in front where it does not say where it is from.
+  /// The same as `complaint`, in the framework's words, with the file in front where it does not say where it is from.
   InputError placed(const InputError& complaint, const std::string& file) const {
     const std::string_view what = complaint.what();
     const auto begins = [&](const std::string& place) { return !place.empty() && what.starts_with(place); };
     const bool has_place = begins(file) || begins("--set") || std::ranges::any_of(words_, [&](const auto& each) {
                              return begins(each.second.place.file);
                            });
-    return {has_place ? "" : file, complaint.what()};
+    if (has_place) return {"", std::string(what)};
+    // What a framework's own rules say begins with the name that was read.
+    const std::string_view name = what.substr(0, what.find(':'));
+    const auto read = std::ranges::find_if(
+        words_, [&](const auto& each) { return each.second.from == name && each.second.place.line > 0; });
+    return {read == words_.end() ? file : text(read->second.place), in_their_words(what)};
+  }
+
+  /// A word of this program's own in front ("@model") as the framework calls it.
+  std::string in_their_words(std::string_view what) const {
+    const std::string_view own = what.substr(0, what.find(':'));
+    if (!own.starts_with('@')) return std::string(what);
+    return name_in(framework_, own) + std::string(what.substr(own.size()));
   }
 
   const Words& words() const { return words_; }
@@ -221,7 +234,18 @@ class ConfigurationReader {
                                           ", expected one of the two");
   }
 
+  /// "; did you mean '--per_device_train_batch_size'?" of another framework's word for what a row says.
+  std::string of_other_framework(std::string_view name) const {
+    name.remove_prefix(std::min(name.find_first_not_of('-'), name.size()));
+    const FrameworkWord* const theirs = framework_word(name);
+    if (theirs == nullptr) return {};
+    const auto row = std::ranges::find_if(
+        rows_, [&](const FlagRow& each) { return each.key == theirs->key || each.remark == theirs->key; });
+    return row == rows_.end() ? "" : "; did you mean " + in_quotes(row->name) + '?';
+  }
+
   [[noreturn]] void throw_unknown(const Statement& statement) const {
+    const std::string other = of_other_framework(statement.name);
     std::vector<std::string_view> names;
     for (const FlagRow& row : rows_) names.push_back(row.name);
     for (const RefusedName& each : refused_) names.push_back(each.name);
@@ -231,7 +255,7 @@ class ConfigurationReader {
                                         std::string(framework_.version) +
                                         "), and may change the forecast; expected one that is, or --ignore " +
                                         statement.name + " where it changes nothing" +
-                                        did_you_mean(statement.name, names));
+                                        (other.empty() ? did_you_mean(statement.name, names) : other));
   }
 
   const Framework& framework_;

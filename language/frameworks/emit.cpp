@@ -59,8 +59,11 @@ void write_rows(const Framework& framework, Words& words, Statements& out) {
         std::ranges::find_if(row.spellings, [&](const Spelling& each) { return each.ours == text && !each.only_read; });
     if (!row.spellings.empty() && spelling == row.spellings.end()) {
       if (word->second.usual) continue;
-      throw InputError(std::string(row.key), "found " + in_quotes(text) + ", which " + std::string(framework.title) +
-                                                 " has not; expected one of " + texts(row.spellings));
+      throw InputError(std::string(!row.key.starts_with('@') ? row.key
+                                   : row.remark.empty()      ? row.name
+                                                             : row.remark),
+                       "found " + in_quotes(text) + ", which " + std::string(framework.title) +
+                           " has not; expected one of " + texts(row.spellings));
     }
     out.push_back({.name = std::string(row.name),
                    .text = row.spellings.empty() ? text : std::string(spelling->theirs),

@@ -360,9 +360,9 @@ TEST_F(Sweep, OptionsThatCannotBeMeantAreNamed) {
   EXPECT_EQ(error("sweep " + kQuickstart),
             "stepcast sweep: no axis given, expected one such as --axis parallelism.tensor=1,2,4,8\n");
   EXPECT_EQ(error(axis + kQuickstart), "stepcast sweep: found 2 scenarios, expected one\n");
-  EXPECT_THAT(error("sweep runs.csv --axis recompute=none"), HasSubstr("expected one scenario (.yaml, .yml)"));
+  EXPECT_THAT(error("sweep runs.csv --axis recompute=none"), HasSubstr("expected one scenario (.yaml, .yml, .json)"));
   written("runs.csv", "model\nx\n");
-  EXPECT_THAT(error("sweep runs.csv --axis recompute=none"), HasSubstr("expected one scenario (.yaml, .yml)"));
+  EXPECT_THAT(error("sweep runs.csv --axis recompute=none"), HasSubstr("expected one scenario (.yaml, .yml, .json)"));
   EXPECT_THAT(error("sweep . --axis recompute=none"), HasSubstr("found a folder, expected one scenario"));
   EXPECT_EQ(error(axis + "--format json"),
             "--format: found 'json', expected one of table, csv, jsonl; did you mean 'jsonl'?\n");

@@ -423,11 +423,26 @@ TEST(Tables, RowsAreFewAndWhatIsQuotedIsShort) {
   EXPECT_LT(complaint([] { ask(write_scenario("wide.csv", std::string(900'000, 'x') + "\n1\n")); }).size(), 400u);
 }
 
+TEST(Paths, ANamedFileOfJsonIsAScenario) {
+  const std::string model = "{\"cluster\": {\"node\": \"dgx-a100-80gb\"}, \"model\": \"bert-large\",\n \"training\": ";
+  const std::vector<Question> one =
+      ask(write("bert.json", model + "{\"global_batch\": 64, \"micro_batch\": 8, \"sequence\": 512}}"));
+  ASSERT_EQ(one.size(), 1u);
+  EXPECT_EQ(one.front().error, "");
+  EXPECT_EQ(one.front().scenario.training.global_batch, 64);
+  const std::string bad = ask(write("bad.json", model + "{\"micro_batch_size\": 8}}")).at(0).error;
+  EXPECT_NE(
+      bad.find("bad.json:2:15: training: found the unknown key 'micro_batch_size', expected 'training.micro_batch' "
+               "for it"),
+      std::string::npos)
+      << bad;
+}
+
 TEST(Paths, FoldersAreReadSortedAndFilesMustBeOfAKnownKind) {
   const std::vector<Question> all =
       ask(STEPCAST_SOURCE_DIR "/scenarios" + std::string(test::kSanitized ? "/textbook" : ""));
   EXPECT_GT(all.size(), test::kSanitized ? 5u : 20u);
-  EXPECT_NE(complaint([] { ask(STEPCAST_SOURCE_DIR "/README.md"); }).find("expected a scenario (.yaml, .yml)"),
+  EXPECT_NE(complaint([] { ask(STEPCAST_SOURCE_DIR "/README.md"); }).find("expected a scenario (.yaml, .yml, .json)"),
             std::string::npos);
   EXPECT_NE(complaint([] { ask(STEPCAST_SOURCE_DIR "/scenarios/quickstrat.yaml"); }).find("quickstart.yaml'?"),
             std::string::npos);

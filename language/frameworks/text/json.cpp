@@ -1,8 +1,10 @@
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "calibrate/logs/json_text.h"
+#include "calibrate/logs/no_json.h"
 #include "language/frameworks/text/sections.h"
 #include "language/frameworks/text/syntax.h"
 #include "sim/input_error.h"
@@ -22,21 +24,28 @@ std::string json_leaf(const Json& value) {
   return value.dump();
 }
 
-void flatten_json(const Json& value, const std::string& path, const std::string& file, Statements& out) {
+/// `places`: of each key, by its path.
+void flatten_json(const Json& value, const std::string& path, const std::map<std::string, Place>& places,
+                  Statements& out) {
   if (value.is_object()) {
-    for (const auto& [key, inner] : value.items()) flatten_json(inner, join(path, key), file, out);
+    for (const auto& [key, inner] : value.items()) flatten_json(inner, join(path, key), places, out);
   } else if (!value.is_null()) {
-    out.push_back({.name = path, .text = json_leaf(value), .place = {file, 0, 0}});
+    out.push_back({.name = path, .text = json_leaf(value), .place = places.at(path)});
   }
 }
 
 ReadStatements read_json(std::string_view text, const std::string& file, const ShellStart& start) {
   refuse_start(start, file);
-  calibrate::check_json_text(file, text, calibrate::JsonExtras::comments);
+  std::map<std::string, Place> places;
+  calibrate::check_json_text(file, text, calibrate::JsonExtras::comments,
+                             [&](const std::string& path, std::size_t byte) {
+                               const calibrate::LineAndColumn at = calibrate::line_and_column(text, byte);
+                               places.insert_or_assign(path, Place{file, at.line, at.column});
+                             });
   const Json whole = Json::parse(text, nullptr, true, /*ignore_comments=*/true);
   if (!whole.is_object()) throw InputError(file, "found no object, expected { \"train_batch_size\": ... }");
   Statements out;
-  flatten_json(whole, "", file, out);
+  flatten_json(whole, "", places, out);
   return {std::move(out)};
 }
 

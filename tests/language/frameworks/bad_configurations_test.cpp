@@ -322,6 +322,8 @@ TEST(BadConfigurations, OfFilesNameThePath) {
               HasSubstr("cluster.gpus: found 8, expected a multiple of 3"));
   EXPECT_THAT(complaint([&] { imported("torchtitan", model); }),
               HasSubstr("parallelism.data_parallel_shard_degree: found -1"));
+  EXPECT_THAT(of_file("torchtitan", "[training]\nlocal_batch_size = 1\n"),
+              HasSubstr("given: model.name: missing, expected a model whose shape is known"));
   EXPECT_THAT(of_file("deepspeed", "{"), StartsWith("given:1:2: found no JSON: "));
   EXPECT_THAT(of_file("deepspeed", "[1]"), HasSubstr("given: found no object"));
   EXPECT_THAT(of_file("deepspeed", "{\"train_batch_size\": \"auto\"}"),
@@ -350,10 +352,14 @@ TEST(BadConfigurations, OfFilesNameThePath) {
 TEST(BadConfigurations, OfDeepSpeedNameTheFileAndThePlace) {
   const auto of = [](const std::string& text) { return of_file("deepspeed", text); };
   EXPECT_EQ(of("{\"train_micro_batch_size_per_gpu\": \"auto\"}"),
-            "given: train_micro_batch_size_per_gpu: found auto, which the Trainer fills in; expected a whole number");
+            "given:1:2: train_micro_batch_size_per_gpu: found auto, which the Trainer fills in; expected a whole number");
   EXPECT_EQ(of("{}"), "given: train_batch_size: missing, expected a whole number");
   EXPECT_EQ(of("{\"train_batch_size\":\n 1e400}"),
             "given:2:2: found a number that is too large, '1e400', expected one of at most 1.8e308");
+  EXPECT_THAT(of("{// a comment\n  \"zero_optimization\": {\n    \"overlap_com\": true}}"),
+              StartsWith("given:3:5: zero_optimization.overlap_com: found a name that is not known of DeepSpeed"));
+  EXPECT_THAT(of("{\"zero_optimization\": {\"stage\": 5}}"),
+              StartsWith("given:1:24: zero_optimization.stage: found '5', expected one of 0, 1, 2, 3"));
   EXPECT_EQ(of("# YAML"), "given:1:1: found no JSON: '# YAML' cannot stand here");
   EXPECT_EQ(of("{\"zero_optimization\": {\"stage\": 3, \"stage\": 1}}"),
             "given:1:36: zero_optimization.stage: found twice, expected once");
@@ -409,6 +415,7 @@ TEST(BadConfigurations, OfTheTrainerNameTheFlag) {
       true);
   EXPECT_THAT(of("--optim rmsprop"), HasSubstr("--optim: found 'rmsprop', expected one of adamw_torch"));
   EXPECT_THAT(of("--torch_compile"), HasSubstr("--torch_compile: found 'true': changes the answer"));
+  EXPECT_THAT(of("--micro_batch_size 2"), HasSubstr("; did you mean '--per_device_train_batch_size'?"));  // Axolotl's
   EXPECT_THAT(of("--deepspeed absent.json"), HasSubstr("--deepspeed: found 'absent.json', but no such file"));
   EXPECT_THAT(of("--deepspeed $FILE"), HasSubstr("--deepspeed: found '$FILE', expected the name of a JSON file"));
   EXPECT_THAT(of("--fsdp 'whole auto_wrap'"), HasSubstr("--fsdp: found 'whole auto_wrap', expected full_shard"));
@@ -539,6 +546,8 @@ TEST(BadPlans, AreRefusedByTheKeyThatTheFrameworkHasNothingFor) {
               HasSubstr("parallelism.layers_per_stage: found '[5, 3]', which NeMo cannot be told"));
   EXPECT_THAT(of_plan("nemo", "parallelism: {order: [tensor, context, pipeline, data]}"),
               HasSubstr("parallelism.order: found "));
+  EXPECT_THAT(of_plan("nemo", "data_parallel: {zero: 3, gradient_precision: fp16}"),
+              StartsWith("data_parallel.gradient_precision: found 'fp16', which NeMo has not"));
   EXPECT_THAT(of_plan("nemo", "recompute: {modules: [mlp]}"),
               HasSubstr("recompute.modules: found '[mlp]', which NeMo cannot: it recomputes the attention core alone"));
   EXPECT_EQ(of_plan("nemo", "recompute: {modules: [core_attn]}"), "");
