@@ -198,6 +198,19 @@ void note_profile(const Node& tree, const Scenario& scenario, Library& library, 
     });
 }
 
+/// What the scenario itself says of an unfused loss.
+void note_loss(const Node& tree, const Scenario& s, std::vector<Note>& out) {
+  const Node* software = tree.find("software");
+  if (software == nullptr || software->find("fp32_logits") == nullptr) return;
+  const char* const fused = s.software.fused_linear_cross_entropy ? "fused_linear_cross_entropy"
+                            : s.software.fused_cross_entropy      ? "fused_cross_entropy"
+                                                                  : nullptr;
+  if (fused != nullptr)
+    out.push_back({"software.fp32_logits", std::string("changes nothing: it is of an unfused loss, and this one is "
+                                                       "fused (software.") +
+                                               fused + ")"});
+}
+
 }  // namespace
 
 std::vector<ProfiledKey> profiled_keys(const Node& tree, const Scenario& scenario, Library& library) {
@@ -227,6 +240,7 @@ std::vector<Note> notes_on_defaults(const Node& tree, const Scenario& scenario, 
   note_imported_node(tree, scenario, library, out);
   note_fabric(tree, scenario, library, out);
   note_network_of_one_node(tree, scenario, out);
+  note_loss(tree, scenario, out);
   note_model(tree, library, out);
   const Node* training = tree.find("training");
   if (training == nullptr || training->find("precision") == nullptr)

@@ -10,6 +10,7 @@
 #include "models/layers/model_blocks.h"
 #include "schedules/pipeline/pipelines.h"
 #include "schedules/pipeline/placement.h"
+#include "schedules/plan/kinds.h"
 #include "sim/units_text.h"
 #include "topology/cluster.h"
 #include "topology/fabrics.h"
@@ -87,6 +88,16 @@ void note_even_routing(const Scenario& s, std::vector<Note>& out) {
            (load.node_limit
                 ? ""
                 : "; a value above 0, the standard deviation of the experts' loads over their mean, counts that")});
+}
+
+/// Shares of samples are whole.
+void note_balance(const Scenario& s, std::vector<Note>& out) {
+  if (!s.training.balance || has_unequal_shares(sharing_of(s))) return;
+  const TwoKinds sharing = sharing_of(s);
+  out.push_back({"training.balance",
+                 fmt::format("changes nothing: {} and {} data ranks can share {} samples in one way alone, {} each; a "
+                             "larger training.micro_batch leaves more",
+                             sharing.ranks[0], sharing.ranks[1], sharing.samples, s.training.micro_batch)});
 }
 
 /// Keys of stages where they do nothing, and what a schedule hides that few frameworks do.
@@ -178,6 +189,7 @@ std::vector<Note> notes(const Scenario& s) {
     out.push_back({"cluster.fabric.seed", "changes nothing: no flow's path is drawn by a hash"});
   if (s.parallelism.context == 1 && s.parallelism.context_method != Parallelism{}.context_method)
     out.push_back({"parallelism.context_method", "changes nothing: there is one context rank"});
+  note_balance(s, out);
   note_pipeline(s, out);
   note_undone(s, out);
   note_even_routing(s, out);

@@ -25,4 +25,12 @@ Shares balance(const TwoKinds& kinds, const std::function<Time(std::size_t, std:
   return {equal, equal};
 }
 
+bool has_unequal_shares(const TwoKinds& kinds) {
+  const auto [first, second] = kinds.ranks;
+  for (std::int64_t mine = 1; mine * first < kinds.samples; ++mine)
+    if (const std::int64_t left = kinds.samples - mine * first; left % second == 0 && left / second != mine)
+      return true;
+  return false;
+}
+
 }  // namespace stepcast::schedules

@@ -23,4 +23,7 @@ using Shares = std::array<std::int64_t, 2>;
 /// kind is done earlier.
 Shares balance(const TwoKinds& kinds, const std::function<Time(std::size_t, std::int64_t)>& time);
 
+/// Whether any whole shares are unequal.
+bool has_unequal_shares(const TwoKinds& kinds);
+
 }  // namespace stepcast::schedules

@@ -4,7 +4,6 @@
 #include "models/layers/frozen.h"
 #include "models/layers/model_blocks.h"
 #include "schedules/pass_times/chunks.h"
-#include "schedules/plan/balance.h"
 
 namespace stepcast::schedules {
 namespace {
@@ -19,6 +18,11 @@ Time pass(const Scenario& s, const Ranks& ranks, const collectives::Timer& timer
 }
 
 }  // namespace
+
+TwoKinds sharing_of(const Scenario& s) {
+  const std::uint32_t first = s.cluster.other->first / (s.parallelism.tensor * s.parallelism.context);
+  return {{first, s.parallelism.data - first}, s.training.micro_batch * s.parallelism.data};
+}
 
 std::vector<std::uint32_t> gpus_of_kinds(const Scenario& s) {
   if (!s.cluster.other) return {s.cluster.gpus};
@@ -35,13 +39,12 @@ std::vector<Scenario> kinds_of(const Scenario& s, const Ranks& ranks, const coll
   std::vector<Scenario> kinds{s, s};
   kinds[1].cluster.gpu = s.cluster.other->gpu;
   if (!s.training.balance) return kinds;
-  const std::uint32_t context = s.parallelism.context;
-  const std::uint32_t first = s.cluster.other->first / (s.parallelism.tensor * context);  // of the data ranks
-  const TwoKinds sharing{{first, s.parallelism.data - first}, s.training.micro_batch * s.parallelism.data};
+  const TwoKinds sharing = sharing_of(s);
+  const std::uint32_t other = sharing.ranks[0] * s.parallelism.context;  // the first data coordinate of that kind
   const Shares shares = balance(sharing, [&](std::size_t kind, std::int64_t samples) {
     Scenario tried = kinds[kind];
     tried.training.micro_batch = samples;
-    return pass(tried, ranks, timer, {0, kind == 0 ? 0 : first * context, 0});
+    return pass(tried, ranks, timer, {0, kind == 0 ? 0 : other, 0});
   });
   for (const std::size_t kind : {0u, 1u}) kinds[kind].training.micro_batch = shares[kind];
   return kinds;

@@ -5,6 +5,7 @@
 #include "collectives/timing/timer.h"
 #include "scenario/scenario.h"
 #include "schedules/parallel/ranks.h"
+#include "schedules/plan/balance.h"
 
 namespace stepcast::schedules {
 
@@ -12,6 +13,9 @@ namespace stepcast::schedules {
 /// other GPUs; with training.balance their shares make both kinds take as long for a forward and a backward pass, as
 /// near as whole samples go.
 std::vector<Scenario> kinds_of(const Scenario& scenario, const Ranks& ranks, const collectives::Timer& timer);
+
+/// How data ranks of two kinds of GPUs share the samples of their micro-batches. Requires cluster.other.
+TwoKinds sharing_of(const Scenario& scenario);
 
 /// GPUs of each of kinds_of().
 std::vector<std::uint32_t> gpus_of_kinds(const Scenario& scenario);

@@ -128,6 +128,14 @@ TEST(Notes, OneGpuHasNoTransportAndNoFabric) {
   EXPECT_EQ(all, "");
 }
 
+TEST(Notes, SayThatAFusedLossKeepsNoCopiesOfTheLogits) {
+  const std::string note = "software.fp32_logits: changes nothing: it is of an unfused loss, and this one is fused (";
+  EXPECT_TRUE(has(notes({"software.fp32_logits=2", "software.fused_cross_entropy=true"}),
+                  note + "software.fused_cross_entropy)\n"));
+  EXPECT_FALSE(has(notes({"software.fp32_logits=2", "software.fused_cross_entropy=false"}), note));
+  EXPECT_FALSE(has(notes({"software.fused_cross_entropy=true"}), note));
+}
+
 TEST(Notes, SayThatOneNodeHasNoUseForItsNetwork) {
   const std::string cards = "cluster.nics_per_node: changes nothing: the job is on one node\n";
   const std::vector<std::string> one{

@@ -139,6 +139,18 @@ TEST(Notes, SayThatASeedChangesNothingWhereNoPathIsHashed) {
   EXPECT_NE(text_of(s, "cluster.fabric.seed"), "");
 }
 
+TEST(Notes, SayThatOneSampleForEachRankCannotBeSharedBySpeed) {
+  Scenario s = over(8, 0);
+  s.cluster.other.emplace().first = 4;
+  s.training.balance = true;
+  s.training.micro_batch = 1;
+  EXPECT_EQ(text_of(s, "training.balance"),
+            "changes nothing: 4 and 4 data ranks can share 8 samples in one way alone, 1 each; a larger "
+            "training.micro_batch leaves more");
+  s.training.micro_batch = 2;
+  EXPECT_EQ(text_of(s, "training.balance"), "");
+}
+
 TEST(Notes, SayThatKeysOfWhatIsNotDoneChangeNothing) {
   Scenario s = over(8, 0);
   for (const char* key : {"offload.adam_rate", "offload.overlap", "training.experts.seed"})
