@@ -14,11 +14,7 @@ TEST(HowMany, OfOneIsSingular) {
 }
 
 TEST(HowMany, IsWhatReportsSayOfOneGpu) {
-  const Outcome outcome = run_program(
-      "run scenarios/quickstart.yaml --set cluster.nodes= --set cluster.gpus=1 --set model=gpt2-124m --set "
-      "parallelism= "
-      "--set pipeline=");
-  EXPECT_NE(outcome.out.find(" on 1 GPU\n"), std::string::npos) << outcome.out << outcome.err;
+  EXPECT_NE(run_program("run scenarios/llama3-8b-lora.yaml").out.find("8.072 billion on 1 GPU, "), std::string::npos);
 }
 
 }  // namespace
