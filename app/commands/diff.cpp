@@ -18,6 +18,7 @@
 #include "language/core/file_text.h"
 #include "language/core/streams.h"
 #include "language/scenario_text.h"
+#include "language/settings.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {
@@ -68,9 +69,37 @@ std::map<std::string, std::string> keys_of(const SideAsked& asked, language::Lib
   return said_keys(language::scenario_tree(asked.file, layers, library));
 }
 
+/// What is wrong with a side's file without the settings, if it is just what is wrong with it with them: `faulty`,
+/// which names a setting in front.
+std::optional<std::string> fault_of_file(const SideAsked& asked, const std::string& faulty,
+                                         language::Library& library) {
+  const std::string_view complaint = std::string_view(faulty).substr(std::min(faulty.find(": "), faulty.size()));
+  const std::vector<std::string> paths{asked.file};
+  try {
+    const std::string alone = language::read_questions(paths, {}, library).front().error;
+    if (alone.ends_with(complaint)) return alone;
+  } catch (const InputError& alone) {
+    if (std::string_view(alone.what()).ends_with(complaint)) return alone.what();
+  }
+  return std::nullopt;
+}
+
+/// Settings are laid over two files: where one does not go with them, the complaint says which.
 language::Question question_of(const SideAsked& asked, language::Library& library) {
   const std::vector<std::string> paths{asked.file};
-  return language::question_of_row(language::read_questions(paths, asked.settings, library), asked.row, asked.flag);
+  language::settings_layer(asked.settings, {});  // what no file could go with is told first
+  std::vector<language::Question> questions;
+  const auto told = [&](const std::string& fault) {
+    if (!fault.starts_with("--set")) return fault;
+    return fault_of_file(asked, fault, library).value_or(language::shown_path(asked.file) + ": with " + fault);
+  };
+  try {
+    questions = language::read_questions(paths, asked.settings, library);
+  } catch (const InputError& fault) {
+    throw InputError("", told(fault.what()));
+  }
+  if (questions.size() == 1) questions.front().error = told(questions.front().error);
+  return language::question_of_row(std::move(questions), asked.row, asked.flag);
 }
 
 DiffSide side_asked(Answer& answer, const SideAsked& asked, language::Library& library, bool drawn) {
@@ -87,10 +116,11 @@ std::uint32_t number_asked(const std::string& word, const std::string& option) {
 
 DiffSide recorded_side(const SideAsked& asked, const calibrate::TraceChoice& choice,
                        const schedules::Scenario* beside) {
+  DiffSide side = logged_side(asked.file, asked.row, choice, beside);  // what is wrong with the file comes first
   if (!asked.settings.empty())
     throw InputError(asked.flag == "--row-a" ? "--set-a" : "--set-b",
                      "found beside " + language::shown_path(asked.file) + ", which is no scenario");
-  return logged_side(asked.file, asked.row, choice, beside);
+  return side;
 }
 
 std::array<SideAsked, 2> sides_asked(const boost::program_options::variables_map& values) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -160,6 +161,22 @@ TEST(Diff, WithoutBItIsTheRowOfAWithItsOwnSettings) {
   const Outcome outcome =
       run_program("diff scenarios/published/korthikanti_2205_05198.csv --row-a KOR-0003 --set-b data_parallel.zero=1");
   EXPECT_EQ(outcome.status, 0) << outcome.err;
+}
+
+TEST(Diff, TellsAFaultOfAFileFromOneOfASetting) {
+  const std::filesystem::path folder = std::filesystem::temp_directory_path();
+  const std::string faulty = folder / "faulty.yaml", absent = folder / "absent.json";
+  std::ofstream(faulty) << "cluster: {node: dgx-a100-80gb, nodes: 8}\n"
+                           "model: bert-large\n"
+                           "training: {global_batch: 64, micro_batch: 1, sequence: 512}\n"
+                           "parallelism: {tensor: 8, pipeline: 7}\n";
+  const std::string both = "diff scenarios/quickstart.yaml " + faulty + " --set ";
+  EXPECT_THAT(run_program(both + "parallelism.tensor=8").err,
+              testing::StartsWith(faulty + ":4:23: parallelism.tensor: tensor 8 x pipeline 7"));
+  EXPECT_THAT(run_program("diff " + faulty + " scenarios/quickstart.yaml --set parallelism.tensor=4").err,
+              testing::StartsWith(faulty + ": with --set parallelism.tensor=4: parallelism.tensor: tensor 4"));
+  EXPECT_THAT(run_program("diff scenarios/quickstart.yaml " + absent + " --set-b recompute=full").err,
+              testing::StartsWith(absent + ": no such file"));
 }
 
 TEST(Diff, WhatCannotBeASideIsTold) {
