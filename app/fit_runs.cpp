@@ -1,6 +1,7 @@
 #include "app/fit_runs.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -52,13 +53,21 @@ struct TracedRun {
   calibrate::StepTrace step;
 };
 
+/// Why a run is not fitted to.
+enum class NotFitted : std::uint8_t { failed, unmeasured, no_forecast };
+
+/// Runs that are not, for one reason.
+struct LeftOutRuns {
+  std::size_t rows = 0;
+  std::string first;  ///< its name, and what is wrong with it where that is more than the reason
+};
+
 /// What was measured and can be forecast; and what was said of the others.
 struct Runs {
   std::vector<language::Question> fitted, others;
   std::map<std::string, TracedRun> traces;  ///< by the run's origin
   language::Node stack;                     ///< of all that are fitted, as a file says it: a base and what is over it
-  std::size_t left_out = 0;                 ///< that cannot be forecast, or failed, or say nothing measured
-  std::string first_left_out;
+  std::map<NotFitted, LeftOutRuns> left_out;
 };
 
 /// So many of the runs; all others are forecast with what was fitted to these. In the order of whether they
@@ -134,10 +143,37 @@ std::string stack_name(const language::Node& stack) {
   return stack.entries.size() == 1 && base != nullptr ? base->scalar : language::on_one_line(stack);
 }
 
-/// Why a run is not fitted to.
-std::string why_left_out(const language::Question& run) {
-  if (!run.error.empty()) return run.error.substr(0, run.error.find('\n'));
-  return run.scenario.measured.outcome == RunOutcome::ran ? "nothing measured" : "it failed, says measured.outcome";
+/// Why a run is not fitted to; nothing: it is.
+std::optional<NotFitted> why_left_out(const language::Question& run) {
+  const schedules::Measured& measured = run.scenario.measured;
+  if (!run.error.empty()) return NotFitted::no_forecast;
+  if (measured.outcome != RunOutcome::ran) return NotFitted::failed;
+  if (!measured.step_time && !measured.peak_memory) return NotFitted::unmeasured;
+  return std::nullopt;
+}
+
+/// The same in words: what such a run did, or runs did.
+std::string_view words_of(NotFitted why) {
+  switch (why) {
+    case NotFitted::failed:
+      return "failed when measured (measured.outcome), and a run that made no step, as one that ran out of memory, has "
+             "no step time to fit to";
+    case NotFitted::unmeasured:
+      return "had nothing measured, neither measured.step_time nor measured.trace nor measured.peak_memory";
+    case NotFitted::no_forecast:
+      break;
+  }
+  return "cannot be forecast";
+}
+
+/// What is said of the runs that are not fitted to, for each reason.
+std::vector<std::string> left_out_lines(const Runs& runs) {
+  std::vector<std::string> lines;
+  for (const auto& [why, left] : runs.left_out)
+    lines.push_back(fmt::format("{} not used: {} {}; the first, {}",
+                                left.rows == 1 ? "1 row is" : fmt::format("{} rows are", left.rows),
+                                left.rows == 1 ? "it" : "they", words_of(why), left.first));
+  return lines;
 }
 
 /// The one stack of all runs that are fitted.
@@ -157,19 +193,21 @@ Runs read_runs(const std::vector<std::string>& paths, const std::vector<std::str
                const std::filesystem::path& folder, language::Library& library) {
   Runs runs;
   for (language::Question& question : language::read_questions(paths, settings, library)) {
-    const schedules::Measured& measured = question.scenario.measured;
-    if (question.error.empty() && !measured.trace.empty()) read_trace(question, runs);
-    if (question.error.empty() && measured.outcome == RunOutcome::ran && (measured.step_time || measured.peak_memory)) {
+    if (question.error.empty() && !question.scenario.measured.trace.empty()) read_trace(question, runs);
+    const std::optional<NotFitted> why = why_left_out(question);
+    if (!why) {
       runs.fitted.push_back(std::move(question));
       continue;
     }
-    if (runs.left_out++ == 0) runs.first_left_out = language::visible(question.name + ": " + why_left_out(question));
+    LeftOutRuns& left = runs.left_out[*why];
+    if (left.rows++ == 0)
+      left.first = language::visible(
+          question.name + (question.error.empty() ? "" : ": " + question.error.substr(0, question.error.find('\n'))));
   }
   if (runs.fitted.empty())
-    throw InputError(paths.front(),
-                     "no run there can be forecast and says measured.step_time, measured.trace or "
-                     "measured.peak_memory; the first, " +
-                         runs.first_left_out);
+    throw InputError(paths.front(), fmt::format("no run there can be forecast and says measured.step_time, "
+                                                "measured.trace or measured.peak_memory; {}",
+                                                fmt::join(left_out_lines(runs), "; ")));
   runs.stack = one_stack(runs.fitted, folder);
   return runs;
 }
@@ -382,10 +420,7 @@ int fit_to_runs(const std::vector<std::string>& paths, const boost::program_opti
     std::fprintf(stderr, "%s\n", wrong.c_str());
     text += "# " + wrong + "\n";
   }
-  if (runs.left_out > 0) {
-    const std::string left =
-        fmt::format("{} not used; the first, {}",
-                    runs.left_out == 1 ? "1 row is" : fmt::format("{} rows are", runs.left_out), runs.first_left_out);
+  for (const std::string& left : left_out_lines(runs)) {
     std::fprintf(stderr, "%s\n", left.c_str());
     text += "# " + left + "\n";
   }

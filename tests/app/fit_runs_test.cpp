@@ -108,8 +108,18 @@ TEST_F(FitRuns, SaysWhatItCannotFit) {
   EXPECT_EQ(none.status, 2);
   EXPECT_THAT(
       none.err,
-      HasSubstr("no run there can be forecast and says measured.step_time, measured.trace or measured.peak_memory; the "
-                "first, T5-11B, encoder and decoder over four stages: nothing measured"));
+      HasSubstr("no run there can be forecast and says measured.step_time, measured.trace or measured.peak_memory; 1 "
+                "row is not used: it had nothing measured, neither measured.step_time nor measured.trace nor "
+                "measured.peak_memory; the first, T5-11B, encoder and decoder over four stages"));
+  const Outcome failed =
+      run_program("fit --runs " + written("failed.csv",
+                                          "name,cluster.node,model,training.global_batch,training.micro_batch,"
+                                          "training.sequence,measured.outcome\n"
+                                          "one,dgx-a100-80gb,bert-large,8,1,512,failed\n"
+                                          "two,dgx-a100-80gb,bert-large,8,1,512,failed\n"));
+  EXPECT_THAT(failed.err, HasSubstr("2 rows are not used: they failed when measured (measured.outcome), and a run that "
+                                    "made no step, as one that ran out of memory, has no step time to fit to; the "
+                                    "first, one\n"));
   const Outcome several =
       run_program("fit --runs scenarios/published/mosaic_llm_foundry.csv scenarios/published/megatron_sc21.csv");
   EXPECT_EQ(several.status, 2);
