@@ -49,22 +49,58 @@ function roundTicks(low: number, high: number, units: number[]): Axis {
 export const byteTicks = (low: number, high: number): Axis => roundTicks(low, high, [2 ** 40, 2 ** 30, 2 ** 20, 2 ** 10, 1]);
 export const timeTicks = (low: number, high: number): Axis => roundTicks(low, high, [86400, 3600, 1]);
 
-/** A chart of so many pixels' height. `about` says in words what it shows. `option` is asked anew when colours change. */
+const legendLine = 20, mostLegendLines = 8;
+
+/** Lines of a legend of these names in so many pixels: each has its swatch in front and a gap behind. */
+function legendLines(names: string[], width: number): number {
+  const pen = document.createElement("canvas").getContext("2d");
+  if (!pen) return 1;
+  pen.font = "12px system-ui, sans-serif";
+  let lines = 1, filled = 0;
+  for (const name of names) {
+    const needed = 14 + 5 + Math.ceil(pen.measureText(name).width) + 10;
+    if (filled > 0 && filled + needed > width - 16) {
+      lines += 1;
+      filled = 0;
+    }
+    filled += needed;
+  }
+  return lines;
+}
+
+/** What the legend of an option names. */
+function legendNames(option: Record<string, object>): string[] {
+  const said = option.legend as { data?: string[] } | undefined;
+  if (!said) return [];
+  const series = [option.series ?? []].flat() as { name?: string }[];
+  return said.data ?? [...new Set(series.flatMap((each) => each.name ?? []))];
+}
+
+/** A chart of so many pixels' height, and more where its legend takes several lines. `about` says in words what it shows. `option` is asked anew when colours change. */
 export function chart(about: string, height: number, option: () => EChartsCoreOption): HTMLElement {
   const box = h("div", { class: "chart", role: "img", "aria-label": about, tabindex: 0 });
   box.style.height = `${height}px`;
   const start = (): void => {
     const drawn = init(box, null, { renderer: "canvas" });
+    let lines = 1;
     const draw = (): void => {
       const t = theme();
       const asked = option() as Record<string, object>;
+      lines = legendLines(legendNames(asked), box.clientWidth);
+      // Of very many names those behind the last line are on further pages, which its arrows turn.
+      const paged = lines > mostLegendLines, below = paged ? 0 : (lines - 1) * legendLine;
+      box.style.height = `${height + below}px`;
+      box.dataset.legendLines = String(paged ? 1 : lines);
+      drawn.resize();
+      const grid = asked.grid as { top?: number } | undefined;
       drawn.setOption(
         {
           animation: false,
           aria: { enabled: false },
           textStyle: { fontFamily: "inherit", color: t.text },
           ...asked,
-          legend: asked.legend && { textStyle: { color: t.text }, pageTextStyle: { color: t.soft }, pageIconColor: t.text, pageIconInactiveColor: t.line, type: "scroll", top: 2, padding: 4, itemWidth: 14, itemHeight: 10, ...asked.legend },
+          grid: grid && below > 0 ? { ...grid, top: (grid.top ?? 0) + below } : grid,
+          legend: asked.legend && { textStyle: { color: t.text }, pageTextStyle: { color: t.soft }, pageIconColor: t.text, pageIconInactiveColor: t.line, type: paged ? "scroll" : "plain", top: 2, padding: 4, itemWidth: 14, itemHeight: 10, ...asked.legend },
           tooltip: {
             renderMode: "richText",
             confine: true,
@@ -80,7 +116,10 @@ export function chart(about: string, height: number, option: () => EChartsCoreOp
     };
     draw();
     onTheme(draw);
-    new ResizeObserver(() => drawn.resize()).observe(box);
+    new ResizeObserver(() => {
+      if (legendLines(legendNames(option() as Record<string, object>), box.clientWidth) !== lines) draw();
+      else drawn.resize();
+    }).observe(box);
     matchMedia("print").addEventListener("change", () => drawn.resize());
   };
   // Charts that are hidden have no size yet.

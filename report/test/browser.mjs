@@ -125,6 +125,7 @@ async function linksWork(page, name) {
 }
 
 const checks = {
+  legend: legendsWrap,
   run: async (page, name) => { check((await page.$eval(".cards", (cards) => cards.textContent)).includes("error of the forecast"), `${name}: says nothing of the measured step`); await timelineWorks(page, name); await linksWork(page, name); await panning(page, name); },
   many: async (page, name) => {
     await timelineWorks(page, name);
@@ -215,6 +216,16 @@ for (const each of pages) {
   }
 }
 await context.close();
+
+// On a narrow page a legend of many names takes several lines, and the chart grows by them.
+async function legendsWrap(page, name) {
+  const first = () => page.$eval(".chart[data-legend-lines]", (box) => [Number(box.dataset.legendLines), box.clientHeight]);
+  const wide = await first();
+  await page.setViewportSize({ width: 480, height: 900 });
+  await page.waitForFunction((lines) => Number(document.querySelector(".chart[data-legend-lines]").dataset.legendLines) > lines, wide[0]);
+  const narrow = await first();
+  check(narrow[1] - wide[1] === 20 * (narrow[0] - wide[0]), `${name}: the legend takes ${narrow} and ${wide} lines and pixels`);
+}
 
 async function screenshots(page, name) {
   for (const [width, height] of [[1280, 900], [480, 900]])

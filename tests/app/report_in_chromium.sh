@@ -46,6 +46,6 @@ stepcast report "$work/one.json" "$work/two.json" --output "$work/several.html"
 
 "$node" "$folder/test/browser.mjs" "$chromium" "$work/profile" "$work/run.html=run" "$work/many.html=many" \
   "$work/hostile.html=hostile" "$work/validate.html=chart" "$work/sweep.html=chart" "$work/search.html=chart" \
-  "$work/sensitivity.html=chart" "$work/plan.html=chart" "$work/collective.html=chart" "$work/topology.html=chart" \
+  "$work/sensitivity.html=chart" "$work/plan.html=chart" "$work/collective.html=legend" "$work/topology.html=chart" \
   "$work/several.html=chart" "$work/diff.html=diff" "$work/diff-trace.html=measured" "$work/diff-kept.html=chart" \
   "$work/hostile-diff.html=hostile"
