@@ -63,9 +63,10 @@ TEST(Broken, CommandsAndOptionsNameTheNearest) {
   EXPECT_EQ(run_program("run scenarios/quickstart.yaml --formt json").status, 2);
   EXPECT_EQ(run_program("run scenarios/quickstart.yaml --set parallelism.tensr=4").status, 2);
   EXPECT_EQ(run_program("run nowhere.yaml").status, 2);
-  EXPECT_EQ(run_program("run scenarios/quickstart.yaml --schedule-diagram out.svg").err,
-            "out.svg: no such file or folder, expected a scenario (.yaml, .yml, .json), a runs table (.csv) or a folder of "
-            "them (a picture goes to --schedule-diagram=FILE, with the =)\n");
+  EXPECT_EQ(
+      run_program("run scenarios/quickstart.yaml --schedule-diagram out.svg").err,
+      "out.svg: no such file or folder, expected a scenario (.yaml, .yml, .json), a runs table (.csv) or a folder of "
+      "them (a picture goes to --schedule-diagram=FILE, with the =)\n");
   EXPECT_EQ(run_program("validate scenarios/quickstart.yaml --against scenarios/mlp.yaml").err,
             "scenarios/mlp.yaml: found a scenario, expected what validate --format csv or json wrote\n");
   EXPECT_EQ(run_program("run scenarios/mlp.yaml --set imperfections.slow_gpu=8 --set imperfections.gpu_speed=0.5").err,

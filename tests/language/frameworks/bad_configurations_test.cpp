@@ -351,8 +351,9 @@ TEST(BadConfigurations, OfFilesNameThePath) {
 
 TEST(BadConfigurations, OfDeepSpeedNameTheFileAndThePlace) {
   const auto of = [](const std::string& text) { return of_file("deepspeed", text); };
-  EXPECT_EQ(of("{\"train_micro_batch_size_per_gpu\": \"auto\"}"),
-            "given:1:2: train_micro_batch_size_per_gpu: found auto, which the Trainer fills in; expected a whole number");
+  EXPECT_EQ(
+      of("{\"train_micro_batch_size_per_gpu\": \"auto\"}"),
+      "given:1:2: train_micro_batch_size_per_gpu: found auto, which the Trainer fills in; expected a whole number");
   EXPECT_EQ(of("{}"), "given: train_batch_size: missing, expected a whole number");
   EXPECT_EQ(of("{\"train_batch_size\":\n 1e400}"),
             "given:2:2: found a number that is too large, '1e400', expected one of at most 1.8e308");
