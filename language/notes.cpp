@@ -202,9 +202,9 @@ void note_profile(const Node& tree, const Scenario& scenario, Library& library, 
 void note_loss(const Node& tree, const Scenario& s, std::vector<Note>& out) {
   const Node* software = tree.find("software");
   if (software == nullptr || software->find("fp32_logits") == nullptr) return;
-  const char* const fused = s.software.fused_linear_cross_entropy ? "fused_linear_cross_entropy"
-                            : s.software.fused_cross_entropy      ? "fused_cross_entropy"
-                                                                  : nullptr;
+  const char* const fused = s.software.fused_linear_cross_entropy                        ? "fused_linear_cross_entropy"
+                            : s.software.fused_cross_entropy != schedules::FusedLoss::no ? "fused_cross_entropy"
+                                                                                         : nullptr;
   if (fused != nullptr)
     out.push_back({"software.fp32_logits", std::string("changes nothing: it is of an unfused loss, and this one is "
                                                        "fused (software.") +
