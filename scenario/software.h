@@ -67,6 +67,7 @@ struct Software {
   std::string name;
   Attention attention = Attention::unfused;
   bool fused_softmax = true;  ///< scale, mask and softmax in one kernel
+  bool fp32_scores = false;   ///< else: scores are cast to fp32 for their softmax, and its result back
   /// Unfused attention on NVIDIA's GPUs: heads that do not begin at multiples of 16 bytes are multiplied at fp32's
   /// rate.
   bool unaligned_heads_on_plain_cores = false;

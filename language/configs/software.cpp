@@ -96,6 +96,11 @@ const Table<Software>& software_table() {
           {{"attention", choice(attention_names), "unfused", "the attention kernel"},
            [](S& s, const Value& v) { s.attention = static_cast<Attention>(v.choice); }},
           {{"fused_softmax", flag(), "true", "scale, mask and softmax in one kernel"}, store_flag<&S::fused_softmax>},
+          {{"fp32_scores", flag(), "false",
+            "unfused attention without fused_softmax: scores are cast to fp32 for their softmax and its result back, "
+            "as "
+            "Transformers' eager attention does"},
+           store_flag<&S::fp32_scores>},
           {{"unaligned_heads_on_plain_cores", flag(), "false",
             "unfused attention on NVIDIA's GPUs multiplies heads whose width is no multiple of 16 bytes at fp32's "
             "rate: "

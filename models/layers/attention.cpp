@@ -135,16 +135,22 @@ void bias_scores(Writer& w) {
   w.backward.touch((z.scores + 3 * z.scores / d(z.samples)) * e, 2);
 }
 
+/// Whether the model's own code casts scores to fp32 for their softmax, and its result back.
+bool casts_scores(const Writer& w) { return w.s.software.fp32_scores && !w.s.software.fused_softmax; }
+
+/// Bytes of an element of the softmax.
+double softmax_element(const Writer& w) { return casts_scores(w) ? kFp32 : d(normed_element(w.s)); }
+
 /// Scale, mask and softmax, which autocast has in fp32: of bf16 by a cast before it, of fp16 as it reads (at::softmax
 /// in PyTorch's aten/src/ATen/native/SoftMax.cpp).
 void softmax(Writer& w) {
   const StackSizes& z = w.z;
-  const double e = d(z.element), result = d(normed_element(w.s));
+  const double e = d(z.element), result = softmax_element(w);
   w.begin(Kind::softmax);
   if (w.s.software.fused_softmax) {
     w.forward.touch(z.scores * (e + result));
     w.backward.touch(z.scores * (2 * result + e));
-  } else if (!casts_apart(w.s)) {
+  } else if (result == e) {
     w.forward.touch(z.scores * 8 * e, 4);
     w.backward.touch(z.scores * 8 * e, 4);
   } else {
@@ -175,16 +181,22 @@ void unfused_core(Writer& w, bool biased) {
 
   if (biased) bias_scores(w);
 
-  const double result = d(normed_element(w.s));
+  const double result = softmax_element(w);
   softmax(w);
+  if (casts_scores(w)) {
+    w.begin(Kind::cast);
+    w.forward.touch(z.scores * (result + e));
+    w.backward.touch(z.scores * (result + e));
+  }
   if (has_dropout(w.s)) {
+    const double dropped = casts_scores(w) ? e : result;
     w.begin(Kind::attention_dropout);
-    w.forward.touch(z.scores * (2 * result + kMask));
-    w.backward.touch(z.scores * (2 * result + kMask));
+    w.forward.touch(z.scores * (2 * dropped + kMask));
+    w.backward.touch(z.scores * (2 * dropped + kMask));
     w.saves(z.scores * kMask);
   }
   if (has_dropout(w.s) || result != e) w.saves(z.scores * e);  // what the values are multiplied by
-  cast_for_multiplies(w, z.scores);
+  if (!casts_scores(w)) cast_for_multiplies(w, z.scores);
 
   w.begin(Kind::attention_values);
   w.forward.head_product(z.sequence, z.keys, z.value_width, z.batch_heads, z.value_width);

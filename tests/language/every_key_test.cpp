@@ -410,6 +410,7 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_EQ(software.name, "software name");
   EXPECT_EQ(software.attention, schedules::Attention::flash);
   EXPECT_FALSE(software.fused_softmax);
+  EXPECT_TRUE(software.fp32_scores);
   EXPECT_TRUE(software.unaligned_heads_on_plain_cores);
   EXPECT_EQ(software.autocast, schedules::Autocast::unsharded);
   EXPECT_EQ(software.cudnn_attention_from, 90u);

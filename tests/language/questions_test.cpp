@@ -426,11 +426,11 @@ TEST(Tables, RowsAreFewAndWhatIsQuotedIsShort) {
 TEST(Paths, ANamedFileOfJsonIsAScenario) {
   const std::string model = "{\"cluster\": {\"node\": \"dgx-a100-80gb\"}, \"model\": \"bert-large\",\n \"training\": ";
   const std::vector<Question> one =
-      ask(write("bert.json", model + "{\"global_batch\": 64, \"micro_batch\": 8, \"sequence\": 512}}"));
+      ask(write_scenario("bert.json", model + "{\"global_batch\": 64, \"micro_batch\": 8, \"sequence\": 512}}"));
   ASSERT_EQ(one.size(), 1u);
   EXPECT_EQ(one.front().error, "");
   EXPECT_EQ(one.front().scenario.training.global_batch, 64);
-  const std::string bad = ask(write("bad.json", model + "{\"micro_batch_size\": 8}}")).at(0).error;
+  const std::string bad = ask(write_scenario("bad.json", model + "{\"micro_batch_size\": 8}}")).at(0).error;
   EXPECT_NE(
       bad.find("bad.json:2:15: training: found the unknown key 'micro_batch_size', expected 'training.micro_batch' "
                "for it"),

@@ -77,7 +77,8 @@ TEST(KeptInputs, AFusedLossKeepsLogitsOrASoftmaxInFp32) {
   EXPECT_EQ(head().saved_by_loss - logits, 2.0 * 1024 * 51200 / kTensor * (4 - kElement));
 }
 
-// Megatron's native fusion: a cast with the maximum, exponential with sum, division; the gradient in place and its cast.
+// Megatron's native fusion: a cast with the maximum, exponential with sum, division; the gradient in place and its
+// cast.
 TEST(KeptInputs, ALossInRegionsReadsAndWritesLogitsInFp32) {
   Scenario s = round_numbers(1);
   const double logits = 1024.0 * 51200;
@@ -104,7 +105,25 @@ TEST(KeptInputs, GradientsOfUnfusedScoresAreThereTwiceUnlessTheSoftmaxGoesInPlac
   s.software.fused_softmax = true;
   const double in_place = first_layer(s).working;
   s.software.fused_softmax = false;
-  EXPECT_EQ(first_layer(s).working - in_place, scores);
+  const double in_16_bits = first_layer(s).working;
+  EXPECT_EQ(in_16_bits - in_place, scores);
+  // In fp32 two gradients are twice as large; the kept cast of the softmax is gone by then.
+  s.software.fp32_scores = true;
+  EXPECT_EQ(first_layer(s).working - in_16_bits, scores * (2 - 1));
+}
+
+// Transformers' eager attention: softmax in fp32, and a cast of its result, both kept.
+TEST(KeptInputs, ScoresCastToFp32AreKeptAsSuchAndAsTheirCast) {
+  Scenario s = shared_sequence();
+  s.training.attention = Attention::unfused;
+  s.software.fused_softmax = false;
+  const double scores = 2.0 * 16 / kTensor * 1024 * 1024;
+  const Block plain = first_layer(s);
+  s.software.fp32_scores = true;
+  const Block cast = first_layer(s);
+  EXPECT_EQ(cast.saved - plain.saved, scores * (4 + 2 - 2));
+  EXPECT_EQ(touched_bytes(cast.forward, OperatorKind::cast), scores * (4 + 2));
+  EXPECT_EQ(touched_bytes(cast.backward, OperatorKind::cast), scores * (4 + 2));
 }
 
 // A fourth of 16 heads on each rank: keys and values once more than queries, keys and values.
