@@ -109,7 +109,7 @@ inline bool hides_under_weight_gradients(const Scenario& s) {
 inline bool pipeline_overlap(const Scenario& s) {
   const PipelineOverlap overlap = s.software.pipeline_overlap;
   return !s.software.launch_blocking && (overlap == PipelineOverlap::yes ||
-                                         (overlap == PipelineOverlap::interleaved && s.pipeline.virtual_stages > 1));
+                                         (overlap == PipelineOverlap::interleaved && s.pipeline.schedule != "1f1b"));
 }
 /// Whether gradients are summed, and a rank keeps its share of them, after each micro-batch (the only one included),
 /// and not whole until a sum after the last one.

@@ -27,7 +27,7 @@ enum class TensorOverlap : std::uint8_t {
 /// Whether gradients that ZeRO 2 or 3 shards are kept whole until the last micro-batch and summed once a step.
 enum class SumOnce : std::uint8_t { no, in_pipelines, yes };
 
-/// Whether sends between stages run beside compute: where a rank has several virtual stages, or always.
+/// Whether sends between stages run beside compute: in all schedules but plain 1F1B, or always.
 enum class PipelineOverlap : std::uint8_t { no, interleaved, yes };
 
 /// Whether the cross entropy is in one kernel each way, or compiled in regions between which tensor ranks tell each

@@ -87,7 +87,8 @@ void host(Scenario& s, ResourceVisitor& visitor) {
   schedules::Software& software = s.software;
   if (software.host_per_collective) visitor.time(*software.host_per_collective);
   for (const auto each : schedules::kHostTimes) visitor.time(software.*each);
-  for (Time* held : {&software.activation_hold, &software.gradient_hold}) visitor.time(*held);
+  for (Time* each : {&software.host_per_expert_layer, &software.activation_hold, &software.gradient_hold})
+    visitor.time(*each);
 }
 
 void nvlink(Scenario& s, ResourceVisitor& visitor) { link_rates(s, visitor, is_nvlink); }

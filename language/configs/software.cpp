@@ -311,8 +311,7 @@ const Table<Software>& software_table() {
             "context_parallel"},
            store_flag<&S::context_in_steps>},
           {{"pipeline_overlap", choice(pipeline_overlap_names), "false",
-            "stage-to-stage sends run beside compute; interleaved: where a rank has several virtual stages, as "
-            "Megatron's do"},
+            "stage-to-stage sends run beside compute; interleaved: but for plain 1f1b, whose sends Megatron waits for"},
            [](S& s, const Value& v) { s.pipeline_overlap = static_cast<schedules::PipelineOverlap>(v.choice); }},
           {{"scatter_gather", flag(), "false", "stage-to-stage sends are split over the tensor ranks"},
            store_flag<&S::scatter_gather>},

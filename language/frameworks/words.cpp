@@ -350,7 +350,7 @@ void say_software(const Scenario& s, Speaker& out) {
   out.flag("software.fused_softmax", w.fused_softmax, true);
   out.flag("software.fused_bias_dropout_add", w.fused_bias_dropout_add, true);
   out.flag("software.fused_gradient_accumulation", w.fused_gradient_accumulation, true);
-  // Megatron's sends never overlap without virtual stages.
+  // Megatron's sends never overlap in plain 1F1B.
   out.text("software.pipeline_overlap", w.pipeline_overlap == schedules::PipelineOverlap::no ? "false" : "interleaved",
            true);
   if (schedules::shares_out_inputs(s)) out.flag("software.partition_activations", true);

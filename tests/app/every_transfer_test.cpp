@@ -367,6 +367,7 @@ model: {base: llama3-70b, layers: 2}
 training: {global_batch: 4, micro_batch: 1, sequence: 4096}
 parallelism: {tensor: 8, context: 2, pipeline: 2}
 imperfections: {jitter: 0.1}
+software: {base: megatron-core, pipeline_overlap: true}
 )",
                           0.015);
 }

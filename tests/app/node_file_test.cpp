@@ -144,7 +144,8 @@ TEST_F(NodeFile, SaysWhatIsWrong) {
   EXPECT_THAT(error("{node: s.xml}"), testing::AllOf(HasSubstr("job.yaml:1:"), HasSubstr("cluster.node.gpu: missing"),
                                                      HasSubstr("s.xml does not say which")));
   EXPECT_THAT(error("{node: h.xml}"),
-              HasSubstr("has GPUs of compute capability 9.0, which may be gh200-96gb, h100-nvl-94gb, "));
+              HasSubstr("has GPUs of compute capability 9.0, which may be gh200-96gb, gh200-96gb-680w, "
+                        "h100-nvl-94gb, "));
   EXPECT_THAT(error("{node: nowhere.xml}"), HasSubstr("cluster.node.file: expected a file; there is no "));
   EXPECT_THAT(error("{node: graph.xml}"), HasSubstr("found <graphs>"));
   EXPECT_THAT(error("{node: {base: a.xml, gpus: 4}}"),

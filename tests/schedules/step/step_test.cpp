@@ -393,11 +393,12 @@ TEST_P(Step, TraceSpansOfAStreamDoNotOverlapAndEndWithTheStep) {
   }
 }
 
-TEST(PipelineOverlap, InterleavedIsOffWithoutVirtualStages) {
+TEST(PipelineOverlap, InterleavedIsOffInPlain1F1B) {
   Scenario s = round_numbers(1);
   s.software.pipeline_overlap = PipelineOverlap::interleaved;
+  s.pipeline.schedule = "1f1b";
   EXPECT_FALSE(pipeline_overlap(s));
-  s.pipeline.virtual_stages = 2;
+  s.pipeline.schedule = "interleaved-1f1b";
   EXPECT_TRUE(pipeline_overlap(s));
   s.software.launch_blocking = true;
   EXPECT_FALSE(pipeline_overlap(s));
