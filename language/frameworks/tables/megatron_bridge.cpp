@@ -13,6 +13,21 @@
 namespace stepcast::language {
 namespace {
 
+std::vector<FlagRow> bridge_loss_rows() {
+  return {
+      {.name = "model.cross_entropy_loss_fusion",
+       .key = "@fused_loss",
+       .usual = "true",
+       .spellings = {{"true", "true"}, {"false", "false"}},
+       .remark = "software.fused_cross_entropy"},
+      {.name = "model.cross_entropy_fusion_impl",
+       .key = "@loss_kernel",
+       .usual = "native",
+       .spellings = {{"native", "native"}, {"te", "te"}},
+       .remark = "software.fused_cross_entropy"},
+  };
+}
+
 std::vector<FlagRow> bridge_model_rows() {
   const std::vector<Spelling> yes_no{{"true", "true"}, {"false", "false"}},
       overlap{{"interleaved", "true"}, {"false", "false"}};
@@ -37,16 +52,6 @@ std::vector<FlagRow> bridge_model_rows() {
        .key = "software.fused_gradient_accumulation",
        .usual = "true",
        .spellings = yes_no},
-      {.name = "model.cross_entropy_loss_fusion",
-       .key = "@fused_loss",
-       .usual = "true",
-       .spellings = yes_no,
-       .remark = "software.fused_cross_entropy"},
-      {.name = "model.cross_entropy_fusion_impl",
-       .key = "@loss_kernel",
-       .usual = "native",
-       .spellings = {{"native", "native"}, {"te", "te"}},
-       .remark = "software.fused_cross_entropy"},
       {.name = "model.recompute_granularity",
        .key = "@recompute",
        .spellings = {{"full", "full"}, {"selective", "selective"}},
@@ -226,6 +231,7 @@ const std::vector<FlagRow>& bridge_rows() {
     };
     std::ranges::move(transformer_config_rows(), std::back_inserter(all));
     std::ranges::move(bridge_model_rows(), std::back_inserter(all));
+    std::ranges::move(bridge_loss_rows(), std::back_inserter(all));
     return all;
   }();
   return rows;

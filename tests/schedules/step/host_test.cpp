@@ -129,16 +129,23 @@ TEST(Host, OneThatIsFasterThanEveryKernelChangesNothing) {
   EXPECT_EQ(with.stages.front().time.host, Time{});
 }
 
+/// Three micro-batches on each of two GPUs that share parameters out, whose hosts take 50 ms for a layer's hooks:
+/// nothing else takes as long.
+Scenario gathered_by_two() {
+  Scenario s = on_one_gpu(3);
+  s.cluster.gpus = 2;
+  s.parallelism.data = 2;
+  s.training.global_batch = 6;
+  s.data_parallel.zero = 3;
+  s.software.host_per_gathered_layer = milliseconds(50);
+  return s;
+}
+
 // Hooks around each of 4 layers whose parameters are gathered: forward, backward, and once more where that is repeated.
 TEST(Host, HooksOfGatheredLayersAreInEachPass) {
   for (const Recompute recompute : {Recompute::none, Recompute::full}) {
-    Scenario s = on_one_gpu(3);
+    Scenario s = gathered_by_two();
     s.recompute = recompute;
-    s.cluster.gpus = 2;
-    s.parallelism.data = 2;
-    s.training.global_batch = 6;
-    s.data_parallel.zero = 3;
-    s.software.host_per_gathered_layer = milliseconds(50);  // nothing else takes as long
     const double passes = recompute == Recompute::none ? 2 : 3, hooks = 3 * passes * 4 * 0.05;
     const double step = to_seconds(forecast(s).step);
     EXPECT_GT(step, hooks);
@@ -150,15 +157,10 @@ TEST(Host, HooksOfGatheredLayersAreInEachPass) {
 
 // Each expert of a loop has three matrices of its own, where a layer's hooks are of five.
 TEST(Host, HooksOfExpertsInALoopAreEachItsOwn) {
-  Scenario s = on_one_gpu(3);
-  s.cluster.gpus = 2;
-  s.parallelism.data = 2;
-  s.training.global_batch = 6;
-  s.data_parallel.zero = 3;
+  Scenario s = gathered_by_two();
   s.model.family = Family::moe;
   s.model.experts = {.count = 8, .active = 2, .ffn = 1024};
   s.software.expert_loop = true;
-  s.software.host_per_gathered_layer = milliseconds(50);
   const double hooks = 3 * 2 * 4 * 0.05 * (1 + 8 * 3.0 / 5), step = to_seconds(forecast(s).step);
   EXPECT_GT(step, hooks);
   EXPECT_LT(step, hooks * 1.05);
