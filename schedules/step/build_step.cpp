@@ -34,6 +34,7 @@ class Builder {
         replicas_(lanes_.groups.replicas()),
         micro_batches_(shape_.micro_batches),
         drains_(in.pipeline->updates == Updates::after_flush),
+        sends_overlap_(pipeline_overlap(s_)),
         gathers_parameters_(s_.data_parallel.zero == 3),
         sums_each_micro_batch_(sums_each_micro_batch(s_)),
         joined_(lanes_.count()) {
@@ -252,7 +253,7 @@ class Builder {
     const std::optional<ChunkPlace> to = next_place(shape_, {stage, pass.virtual_stage}, forward);
     if (!to || to->stage == stage || (!forward && !trains(*to))) return;
     const Declared& send = lanes_.traffic.sends[lane][forward == goes_down(shape_, pass.virtual_stage) ? 0 : 1];
-    const bool beside = pipeline_overlap(s_);
+    const bool beside = sends_overlap_;
     if (hold_of(pass.kind) > Time{}) begin_of_send_.try_emplace(n, stand_still(lane, pass).task);
     const TaskId done = lanes_.last_task(lane);
     const Lanes::Streams& streams = lanes_.streams(lane);
@@ -320,7 +321,7 @@ class Builder {
   ParameterGathers gathers_;
   const Shape shape_;
   const std::uint32_t chunks_, replicas_, micro_batches_;
-  const bool drains_;
+  const bool drains_, sends_overlap_;
   const bool gathers_parameters_, sums_each_micro_batch_;
   Joined joined_;                                         ///< sends of several lanes
   std::unordered_map<std::uint64_t, Stretch> stretches_;  ///< by lane, pass and the pass beside it
