@@ -92,8 +92,9 @@ void note_even_routing(const Scenario& s, std::vector<Note>& out) {
 
 /// Shares of samples are whole.
 void note_balance(const Scenario& s, std::vector<Note>& out) {
-  if (!s.training.balance || has_unequal_shares(sharing_of(s))) return;
+  if (!s.training.balance) return;
   const TwoKinds sharing = sharing_of(s);
+  if (has_unequal_shares(sharing)) return;
   out.push_back({"training.balance",
                  fmt::format("changes nothing: {} and {} data ranks can share {} samples in one way alone, {} each; a "
                              "larger training.micro_batch leaves more",

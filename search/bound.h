@@ -43,8 +43,8 @@ class StepBound {
 
   /// From the plan's passes and bubbles, and the links that traffic inside layers keeps busy. Requires `plan` to be
   /// schedules::plan(scenario). O(layers). 0 with jitter, with a parameter server, and where ranks do not wait for each
-  /// other, of which nothing is bounded. Of GPUs of two kinds the replica on the slower ones counts, and the one that
-  /// has a slow GPU; and no kernels are counted.
+  /// other, of which nothing is bounded. Of GPUs of two kinds the replica on the slower ones counts, and no kernels are
+  /// counted; where one GPU is slow, the replica that has it.
   LeastStep of_passes(const schedules::Scenario& scenario, const schedules::Plan& plan);
 
   /// With what nothing hides of the traffic between stages and between data ranks as well; never less. About a tenth of

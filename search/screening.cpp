@@ -41,8 +41,9 @@ Bytes peak_memory(const schedules::Plan& plan) {
 
 std::optional<Bytes> missing_memory(const schedules::Plan& plan, std::optional<Bytes> most) {
   if (const auto& over = plan.out_of_memory) return over->needed - over->available;
+  if (!most) return std::nullopt;
   const Bytes held = peak_memory(plan);
-  return most && held > *most ? std::optional(held - *most) : std::nullopt;
+  return held > *most ? std::optional(held - *most) : std::nullopt;
 }
 
 Screening::Screening(const Space& space, Objective objective, bool bounds, std::optional<Bytes> most_memory,

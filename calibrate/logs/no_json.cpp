@@ -6,16 +6,11 @@
 
 namespace stepcast::calibrate {
 
-LineAndColumn line_and_column(std::string_view text, std::size_t byte) {
-  const std::string_view before = text.substr(0, byte == 0 ? 0 : byte - 1);
-  const std::size_t begin = before.rfind('\n') + 1;  // npos + 1 is 0
-  return {static_cast<std::uint32_t>(1 + std::ranges::count(before, '\n')),
-          static_cast<std::uint32_t>(before.size() - begin + 1)};
-}
-
 std::string json_place(const std::string& file, std::string_view text, std::size_t byte) {
-  const LineAndColumn at = line_and_column(text, byte);
-  return file + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
+  const std::string_view before = text.substr(0, byte == 0 ? 0 : byte - 1);
+  const auto line = 1 + std::ranges::count(before, '\n');
+  const std::size_t begin = before.rfind('\n') + 1;  // npos + 1 is 0
+  return file + ":" + std::to_string(line) + ":" + std::to_string(before.size() - begin + 1);
 }
 
 InputError no_json(const std::string& file, std::string_view text, std::size_t byte, std::string_view complaint) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -13,15 +12,7 @@ namespace stepcast::calibrate {
 /// with file:line:column.
 InputError no_json(const std::string& file, std::string_view text, std::size_t byte, std::string_view complaint);
 
-/// Where a byte of a text is, from 1.
-struct LineAndColumn {
-  std::uint32_t line = 0, column = 0;
-};
-
-/// Of the `byte`th byte (from 1).
-LineAndColumn line_and_column(std::string_view text, std::size_t byte);
-
-/// The same as file:line:column.
+/// file:line:column of the `byte`th byte (from 1).
 std::string json_place(const std::string& file, std::string_view text, std::size_t byte);
 
 }  // namespace stepcast::calibrate

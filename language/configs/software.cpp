@@ -97,9 +97,8 @@ const Table<Software>& software_table() {
            [](S& s, const Value& v) { s.attention = static_cast<Attention>(v.choice); }},
           {{"fused_softmax", flag(), "true", "scale, mask and softmax in one kernel"}, store_flag<&S::fused_softmax>},
           {{"fp32_scores", flag(), "false",
-            "unfused attention without fused_softmax: scores are cast to fp32 for their softmax and its result back, "
-            "as "
-            "Transformers' eager attention does"},
+            "unfused attention without fused_softmax: scores are cast to fp32 for their softmax and its result "
+            "back, as Transformers' eager attention does"},
            store_flag<&S::fp32_scores>},
           {{"unaligned_heads_on_plain_cores", flag(), "false",
             "unfused attention on NVIDIA's GPUs multiplies heads whose width is no multiple of 16 bytes at fp32's "
@@ -263,8 +262,7 @@ const Table<Software>& software_table() {
            store_flag<&S::loss_parallel>},
           {{"fused_cross_entropy", choice(fused_loss_names), "false",
             "the loss: in one kernel each way; in_regions, compiled in parts between which tensor ranks tell each "
-            "other "
-            "maxima and sums, as Megatron's native fusion: each reads and writes the logits in fp32"},
+            "other maxima and sums, as Megatron's native fusion: each reads and writes the logits in fp32"},
            [](S& s, const Value& v) { s.fused_cross_entropy = static_cast<schedules::FusedLoss>(v.choice); }},
           {{"fused_linear_cross_entropy", flag(), "false",
             "logits, loss and their gradients together in forward, part by part of the tokens, so that no logits are "

@@ -306,10 +306,10 @@ class Builder {
             const std::uint32_t stage = place(shape_, {copy_of(shape_, MicroBatchId{mb}), chunk}).stage;
             LaneTask& task = lanes_[lanes_.groups.lane(r, stage)].tasks[lane_task_of_pass_[n]];
             (task.beside && !forward ? task.arrival_beside : task.arrival) = TaskId{send};
-            if (const auto begun = begin_of_send_.find(sender); begun != begin_of_send_.end()) {
+            if (hold_of(kind) > Time{}) {
               LaneTask& waits = lanes_[lanes_.groups.lane(r, stage)].tasks[lane_task_of_arrival_.at(n)];
-              lanes_.step.program.after(waits.task, begun->second);
-              waits.arrival = begun->second;
+              waits.arrival = begin_of_send_.at(sender);
+              lanes_.step.program.after(waits.task, *waits.arrival);
             }
           }
   }

@@ -132,8 +132,10 @@ void expect_bounds_above(double part, Scenario s) {
     ASSERT_TRUE(schedules::check(s).empty());
     workload::Machines machines;
     StepBound bound(machines.of(machine_of(s)));
-    const double told =
-        bound.with_traffic(s, schedules::plan(s, machines)) / schedules::forecast(s, machines, {.advise = false}).step;
+    const schedules::Plan plan = schedules::plan(s, machines);
+    const schedules::Forecast forecast = schedules::forecast(s, machines, {.advise = false});
+    EXPECT_LE(bound.of_passes(s, plan).kernels / forecast.step, computing_share(forecast) * kRounded) << stages;
+    const double told = bound.with_traffic(s, plan) / forecast.step;
     EXPECT_LE(told, 1) << stages;
     EXPECT_GT(told, part) << stages;
   }

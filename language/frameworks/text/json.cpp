@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "calibrate/logs/json_text.h"
-#include "calibrate/logs/no_json.h"
 #include "language/frameworks/text/sections.h"
 #include "language/frameworks/text/syntax.h"
 #include "sim/input_error.h"
@@ -24,24 +23,43 @@ std::string json_leaf(const Json& value) {
   return value.dump();
 }
 
-/// `places`: of each key, by its path.
-void flatten_json(const Json& value, const std::string& path, const std::map<std::string, Place>& places,
-                  Statements& out) {
+/// Places of the keys of a text, which come in their order, by their paths.
+class KeyPlaces {
+ public:
+  KeyPlaces(const std::string& file, std::string_view text) : file_(file), text_(text) {}
+
+  /// `byte`: where the key begins, from 1.
+  void add(const std::string& path, std::size_t byte) {
+    for (; read_ + 1 < byte; ++read_) {
+      if (text_[read_] != '\n') continue;
+      ++line_;
+      line_begins_ = read_ + 1;
+    }
+    places_.insert_or_assign(path, Place{file_, line_, static_cast<std::uint32_t>(byte - line_begins_)});
+  }
+  const Place& of(const std::string& path) const { return places_.at(path); }
+
+ private:
+  const std::string& file_;
+  std::string_view text_;
+  std::map<std::string, Place> places_;
+  std::size_t read_ = 0, line_begins_ = 0;
+  std::uint32_t line_ = 1;
+};
+
+void flatten_json(const Json& value, const std::string& path, const KeyPlaces& places, Statements& out) {
   if (value.is_object()) {
     for (const auto& [key, inner] : value.items()) flatten_json(inner, join(path, key), places, out);
   } else if (!value.is_null()) {
-    out.push_back({.name = path, .text = json_leaf(value), .place = places.at(path)});
+    out.push_back({.name = path, .text = json_leaf(value), .place = places.of(path)});
   }
 }
 
 ReadStatements read_json(std::string_view text, const std::string& file, const ShellStart& start) {
   refuse_start(start, file);
-  std::map<std::string, Place> places;
+  KeyPlaces places(file, text);
   calibrate::check_json_text(file, text, calibrate::JsonExtras::comments,
-                             [&](const std::string& path, std::size_t byte) {
-                               const calibrate::LineAndColumn at = calibrate::line_and_column(text, byte);
-                               places.insert_or_assign(path, Place{file, at.line, at.column});
-                             });
+                             [&](const std::string& path, std::size_t byte) { places.add(path, byte); });
   const Json whole = Json::parse(text, nullptr, true, /*ignore_comments=*/true);
   if (!whole.is_object()) throw InputError(file, "found no object, expected { \"train_batch_size\": ... }");
   Statements out;
